@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "core/bytes.h"
+#include "core/philox.h"
+#include "core/shape.h"
+#include "core/suggest.h"
+#include "core/thread_pool.h"
+
+namespace plimsoll {
+namespace {
+
+TEST(ParseBytes, AcceptsTheUnitsPeopleType) {
+  EXPECT_EQ(try_parse_bytes("2GiB").value().value, int64_t{2} << 30);
+  EXPECT_EQ(try_parse_bytes("2GB").value().value, 2'000'000'000);
+  EXPECT_EQ(try_parse_bytes("2048M").value().value, int64_t{2048} << 20);
+  EXPECT_EQ(try_parse_bytes(" 1.5 g ").value().value, int64_t{1536} << 20);
+  EXPECT_EQ(try_parse_bytes("12345").value().value, 12345);
+}
+
+TEST(ParseBytes, RefusesWhatIsNoSize) {
+  for (const char* text : {"2 apples", "", "GiB", "-1G", "1e30", "99999999999TiB", "nan", "2GiBs", "2 i"}) {
+    const auto result = try_parse_bytes(text);
+    ASSERT_FALSE(result.ok()) << text;
+    EXPECT_NE(result.error().message.find("2GiB"), std::string::npos) << result.error().message;
+  }
+}
+
+TEST(Shape, BroadcastsLikeNumpy) {
+  EXPECT_EQ(try_broadcast({4, 1, 3}, {5, 1}), (Shape{4, 5, 3}));
+  EXPECT_EQ(try_broadcast({}, {7}), (Shape{7}));
+  EXPECT_EQ(try_broadcast({0}, {1}), (Shape{0}));
+  EXPECT_FALSE(try_broadcast({2}, {3}).has_value());
+}
+
+TEST(Shape, NumelOverflowIsNothing) {
+  EXPECT_FALSE((Shape{int64_t{1} << 32, int64_t{1} << 32}).try_numel().has_value());
+  EXPECT_FALSE((Shape{-1}).try_numel().has_value());
+  EXPECT_EQ((Shape{}).numel(), 1);
+}
+
+// Known answers of the authors' reference implementation (Random123, kat_vectors, philox4x32 10).
+TEST(Philox, GivesTheKnownAnswers) {
+  EXPECT_EQ(Philox(0)(0, 0), (Philox::Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(Philox(~uint64_t{0})(~uint64_t{0}, ~uint64_t{0}),
+            (Philox::Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+}
+
+TEST(Suggest, NamesTheNearest) {
+  const std::vector<std::string> names{"batch_size", "seq_len", "seed"};
+  EXPECT_EQ(suggest("batchsize", names), "; did you mean 'batch_size'?");
+  EXPECT_EQ(suggest("zzzzzzzz", names), "");
+}
+
+TEST(ThreadPool, RunsEveryTaskOnce) {
+  for (int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(threads);
+    for (int round = 0; round < 200; ++round) {
+      std::vector<int> hits(37, 0);
+      pool.run(37, [&](int64_t task, int) { ++hits[static_cast<size_t>(task)]; });
+      EXPECT_EQ(std::accumulate(hits.begin(), hits.end(), 0), 37);
+      EXPECT_EQ(*std::min_element(hits.begin(), hits.end()), 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll
