@@ -42,8 +42,9 @@ double unit_factor(std::string_view unit) {
 
 Result<Bytes> try_parse_bytes(std::string_view text) {
   const auto refusal = [&](const char* why) {
-    return invalid_argument("size '" + std::string(text) + "' " + why +
-                            "; give a number and a unit (B, K, M, G, T, KiB, MiB, GiB, TiB, KB, MB, GB, TB), e.g. 2GiB");
+    return invalid_argument(
+        "size '" + std::string(text) + "' " + why +
+        "; give a number and a unit (B, K, M, G, T, KiB, MiB, GiB, TiB, KB, MB, GB, TB), e.g. 2GiB");
   };
   std::string_view rest = text;
   while (!rest.empty() && std::isspace(static_cast<unsigned char>(rest.front()))) rest.remove_prefix(1);

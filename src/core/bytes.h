@@ -41,7 +41,8 @@ constexpr int64_t align_up(int64_t size, int64_t alignment) { return (size + ali
 /// For people: "1.50 GiB", "23.4 MiB", "512 B".
 std::string to_string(Bytes bytes);
 
-/// Parses "2GiB", "2 GB", "2048M", "1.5g" or plain bytes. K, M, G, T alone are binary (1024), as is KiB …; KB … is decimal.
+/// Parses "2GiB", "2 GB", "2048M", "1.5g" or plain bytes. K, M, G, T alone are binary (1024), as is KiB …; KB … is
+/// decimal.
 ///
 /// Errors: invalid_argument that says what is allowed, also for negative, overflowing or non-finite sizes.
 Result<Bytes> try_parse_bytes(std::string_view text);

@@ -5,7 +5,8 @@
 
 namespace plimsoll {
 
-/// Prints a failed PLIMSOLL_CHECK to stderr and aborts: the one place where the library gives up, for our own bugs only.
+/// Prints a failed PLIMSOLL_CHECK to stderr and aborts: the one place where the library gives up, for our own bugs
+/// only.
 [[noreturn]] void fail_check(const char* file, int line, const char* condition, const std::string& detail);
 
 namespace detail {
@@ -20,8 +21,8 @@ std::string join(const Parts&... parts) {
 }  // namespace plimsoll
 
 /// States what must hold if our own code is right; on in release. Further arguments are values for the message.
-#define PLIMSOLL_CHECK(condition, ...)                                                                   \
-  do {                                                                                                   \
-    if (!(condition)) [[unlikely]]                                                                       \
-      ::plimsoll::fail_check(__FILE__, __LINE__, #condition, ::plimsoll::detail::join(__VA_ARGS__));      \
+#define PLIMSOLL_CHECK(condition, ...)                                                               \
+  do {                                                                                               \
+    if (!(condition)) [[unlikely]]                                                                   \
+      ::plimsoll::fail_check(__FILE__, __LINE__, #condition, ::plimsoll::detail::join(__VA_ARGS__)); \
   } while (false)

@@ -20,7 +20,7 @@ struct Layout {
   };
   static constexpr int kMaxBlocks = 2;
 
-  bool is_permuted = false;                    ///< false: `order` is the identity and not read
+  bool is_permuted = false;                     ///< false: `order` is the identity and not read
   std::array<int8_t, Shape::kMaxRank> order{};  ///< axes from outermost to innermost
   std::array<Block, kMaxBlocks> blocks{};       ///< inner blocks, outermost first; axis -1: none
 

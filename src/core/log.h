@@ -6,7 +6,8 @@ namespace plimsoll {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-/// Where library code sends what it has to say; the application decides what becomes of it. Order: calls come from one thread.
+/// Where library code sends what it has to say; the application decides what becomes of it. Order: calls come from one
+/// thread.
 class LogSink {
  public:
   virtual ~LogSink() = default;

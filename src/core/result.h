@@ -25,8 +25,8 @@ struct Infeasible {
     int64_t size_bytes = 0;
   };
   struct Remedy {
-    std::string option;      ///< what to change, as the user would type it
-    int64_t saved_bytes = 0; ///< by how much it lowers `needed_bytes`
+    std::string option;       ///< what to change, as the user would type it
+    int64_t saved_bytes = 0;  ///< by how much it lowers `needed_bytes`
   };
   int64_t needed_bytes = 0;
   int64_t budget_bytes = 0;
@@ -113,9 +113,9 @@ using Status = Result<void>;
 #define PLIMSOLL_CONCAT(a, b) PLIMSOLL_CONCAT_INNER(a, b)
 
 /// Returns the error of `expression` (a Result or Status) from the enclosing function, if it has one.
-#define PLIMSOLL_RETURN_IF_ERROR(expression)                  \
-  do {                                                        \
-    auto plimsoll_status = (expression);                      \
+#define PLIMSOLL_RETURN_IF_ERROR(expression)                   \
+  do {                                                         \
+    auto plimsoll_status = (expression);                       \
     if (!plimsoll_status.ok()) return plimsoll_status.error(); \
   } while (false)
 

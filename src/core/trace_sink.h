@@ -5,7 +5,8 @@
 
 namespace plimsoll {
 
-/// Receives what was executed when. Times are nanoseconds of the steady clock. Implementations must not allocate in `span`.
+/// Receives what was executed when. Times are nanoseconds of the steady clock. Implementations must not allocate in
+/// `span`.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
