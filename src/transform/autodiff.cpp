@@ -1,0 +1,208 @@
+#include "transform/autodiff.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ops/gradient.h"
+
+namespace plimsoll::transform {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::ValueId;
+
+/// A gradient that one use of `value` yields.
+struct Contribution {
+  ValueId value;
+  ValueId gradient;
+};
+
+class Differentiator {
+ public:
+  Differentiator(ops::Builder& builder, ValueId loss, std::span<const ValueId> wanted)
+      : builder_(builder), graph_(builder.target()), loss_(loss), wanted_(wanted.begin(), wanted.end()) {}
+
+  Result<Gradients> run() {
+    const auto forward_nodes = static_cast<int32_t>(graph_.nodes().size());
+    mark_dependents();
+    PLIMSOLL_RETURN_IF_ERROR(check_differentiable());
+    builder_.set_phase(graph::Phase::kBackward);
+    const TensorDesc desc = graph_.value(loss_).desc;
+    pending_[loss_] = builder_.constant("d_loss", desc, {1.0});
+    for (int32_t i = forward_nodes - 1; i >= 0; --i) PLIMSOLL_RETURN_IF_ERROR(differentiate_node({i}));
+    builder_.set_phase(graph::Phase::kForward);
+    PLIMSOLL_RETURN_IF_ERROR(builder_.status());
+    return collect();
+  }
+
+ private:
+  bool depends(ValueId id) const { return id.index() < depends_.size() && depends_[id.index()]; }
+
+  /// Marks the values that depend on a wanted one through floating values.
+  void mark_dependents() {
+    depends_.assign(graph_.values().size(), false);
+    for (ValueId id : wanted_) depends_[id.index()] = true;
+    for (const Node& node : graph_.nodes()) {
+      const bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return depends(v); });
+      for (ValueId output : node.outputs)
+        depends_[output.index()] = any && is_floating(graph_.value(output).desc.dtype);
+    }
+  }
+
+  /// Lists all ops without a gradient between a wanted value and the loss, not only the first.
+  Status check_differentiable() const {
+    std::vector<bool> reaches(graph_.values().size());
+    reaches[loss_.index()] = true;
+    std::string missing;
+    for (size_t i = graph_.nodes().size(); i-- > 0;) {
+      const Node& node = graph_.nodes()[i];
+      const bool is_on_path = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                          [&](ValueId v) { return reaches[v.index()] && depends(v); });
+      if (!is_on_path) continue;
+      if (!builder_.ops().at(node.op).gradient)
+        missing += (missing.empty() ? "" : ", ") + node.op + " '" + node.name + "'";
+      for (ValueId input : node.inputs) reaches[input.index()] = true;
+    }
+    if (missing.empty()) return {};
+    return unsupported("[autodiff] no gradient for: " + missing + "; freeze what comes before, or use another op");
+  }
+
+  Status differentiate_node(NodeId id) {
+    std::vector<ValueId> d_dsts;
+    bool any = false;
+    for (ValueId output : graph_.node(id).outputs) {
+      const auto it = pending_.find(output);
+      d_dsts.push_back(it == pending_.end() ? ValueId{} : it->second);
+      any = any || it != pending_.end();
+    }
+    if (!any) return {};
+    const bool is_root = graph_.node(id).outputs[0] == loss_;
+    const std::vector<ValueId> inputs = graph_.node(id).inputs;
+    std::vector<bool> wants;
+    for (ValueId input : inputs) wants.push_back(depends(input));
+    if (std::find(wants.begin(), wants.end(), true) == wants.end()) return {};
+    const size_t first_made = graph_.nodes().size();
+    ops::GradientContext context(builder_, id, d_dsts, std::move(wants), is_root);
+    builder_.ops().at(graph_.node(id).op).gradient(context);
+    PLIMSOLL_RETURN_IF_ERROR(builder_.status());
+    for (ValueId output : graph_.node(id).outputs) pending_.erase(output);
+    std::vector<Contribution> contributions;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const ValueId gradient = context.d_srcs()[i];
+      if (!context.wants(i) || !gradient.is_valid()) continue;
+      PLIMSOLL_CHECK(builder_.desc(gradient).shape == builder_.desc(inputs[i]).shape, graph_.node(id).name, " input ",
+                     i);
+      contributions.push_back({inputs[i], gradient});
+    }
+    for (size_t i = 0; i < contributions.size(); ++i) contribute(contributions, i, first_made);
+    return builder_.status();
+  }
+
+  /// Adds what rule-made contribution `index` says to what its value has so far. Nodes from `first_made` on belong to
+  /// the rule that is being applied.
+  void contribute(std::span<const Contribution> rule, size_t index, size_t first_made) {
+    const auto [value, gradient] = rule[index];
+    const auto it = pending_.find(value);
+    if (it == pending_.end()) {
+      pending_.emplace(value, gradient);
+      return;
+    }
+    const ValueId before = it->second;
+    if (can_accumulate(rule, index, before, first_made)) {
+      const graph::Value& made = graph_.value(gradient);
+      Node& producer = graph_.node(made.producer);
+      producer.accumulated_outputs.push_back(made.output_index);
+      producer.inputs.push_back(before);
+      it->second = gradient;
+    } else {
+      it->second = builder_.add("add", {before, gradient}, {}, {.name = graph_.value(value).name + ".grad.sum"});
+    }
+  }
+
+  /// The value whose storage `id` is a view of.
+  ValueId storage_root(ValueId id) const {
+    while (true) {
+      const graph::Value& value = graph_.value(id);
+      if (value.kind != graph::ValueKind::kComputed) return id;
+      const Node& node = graph_.node(value.producer);
+      const ops::OpDef& def = builder_.ops().at(node.op);
+      if (!def.aliases) return id;
+      const ops::NodeCall call(graph_, node);
+      bool is_view = false;
+      for (const ops::Alias& alias : def.aliases(call.call())) {
+        if (alias.dst != value.output_index || alias.kind != ops::Alias::Kind::kView) continue;
+        id = node.inputs[static_cast<size_t>(alias.src)];
+        is_view = true;
+      }
+      if (!is_view) return id;
+    }
+  }
+
+  /// Whether the node that made the contribution may add it into the storage of `before` instead.
+  bool can_accumulate(std::span<const Contribution> rule, size_t index, ValueId before, size_t first_made) const {
+    const auto [value, gradient] = rule[index];
+    const graph::Value& made = graph_.value(gradient);
+    const ValueId root = storage_root(before);
+    if (made.kind != graph::ValueKind::kComputed || graph_.value(root).kind != graph::ValueKind::kComputed)
+      return false;
+    const Node& producer = graph_.node(made.producer);
+    const std::vector<int>& able = builder_.ops().at(producer.op).accumulating_dsts;
+    const std::vector<int>& used = producer.accumulated_outputs;
+    if (made.producer.index() < first_made || std::count(able.begin(), able.end(), made.output_index) == 0 ||
+        std::count(used.begin(), used.end(), made.output_index) > 0)
+      return false;
+    if (graph_.value(before).desc != made.desc) return false;
+    // Nobody else may read either of them later: he would see the sum.
+    for (const auto& [other, pending] : pending_)
+      if (other != value && storage_root(pending) == root) return false;
+    for (size_t i = 0; i < rule.size(); ++i) {
+      if (i == index) continue;
+      const ValueId other = storage_root(rule[i].gradient);
+      if (other == root || other == storage_root(gradient)) return false;
+    }
+    for (auto i = made.producer.index(); i < graph_.nodes().size(); ++i)
+      for (ValueId input : graph_.nodes()[i].inputs)
+        if (input == gradient || storage_root(input) == root) return false;
+    return true;
+  }
+
+  Gradients collect() const {
+    Gradients out;
+    for (ValueId id : wanted_) {
+      const auto it = pending_.find(id);
+      if (it == pending_.end())
+        out.unreached.push_back(id);
+      else
+        out.entries.push_back({id, it->second});
+    }
+    return out;
+  }
+
+  ops::Builder& builder_;
+  Graph& graph_;
+  ValueId loss_;
+  std::vector<ValueId> wanted_;
+  std::vector<bool> depends_;
+  std::map<ValueId, ValueId> pending_;  ///< gradients of values whose producer has not been reached yet
+};
+
+}  // namespace
+
+Result<Gradients> differentiate(ops::Builder& builder, ValueId loss, std::span<const ValueId> wanted) {
+  PLIMSOLL_RETURN_IF_ERROR(builder.status());
+  const TensorDesc& desc = builder.desc(loss);
+  if (!is_floating(desc.dtype) || desc.numel() != 1)
+    return invalid_argument("[autodiff] the loss is " + to_string(desc) + "; expected a floating scalar");
+  return Differentiator(builder, loss, wanted).run();
+}
+
+std::vector<ValueId> trainable_parameters(const Graph& graph) {
+  std::vector<ValueId> out;
+  for (size_t i = 0; i < graph.values().size(); ++i)
+    if (graph.values()[i].is_trainable) out.push_back({static_cast<int32_t>(i)});
+  return out;
+}
+
+}  // namespace plimsoll::transform
