@@ -7,6 +7,7 @@
 #include "core/shape.h"
 #include "core/suggest.h"
 #include "core/thread_pool.h"
+#include "core/tiers.h"
 
 namespace plimsoll {
 namespace {
@@ -51,6 +52,11 @@ TEST(Suggest, NamesTheNearest) {
   const std::vector<std::string> names{"batch_size", "seq_len", "seed"};
   EXPECT_EQ(suggest("batchsize", names), "; did you mean 'batch_size'?");
   EXPECT_EQ(suggest("zzzzzzzz", names), "");
+}
+
+TEST(Space, NamesGoBothWays) {
+  for (int i = 0; i < kSpaceCount; ++i) EXPECT_EQ(try_parse_space(to_string(static_cast<Space>(i))), static_cast<Space>(i));
+  EXPECT_FALSE(try_parse_space("tape").has_value());
 }
 
 TEST(ThreadPool, RunsEveryTaskOnce) {

@@ -8,7 +8,6 @@
 namespace plimsoll::hardware {
 namespace {
 
-constexpr std::array<std::string_view, kSpaceKinds> kSpaceNames{"device", "host", "pmem", "disk"};
 constexpr std::array<std::string_view, 3> kDeviceNames{"cpu", "emulated", "cuda"};
 
 template <class Kind, size_t N>
@@ -74,14 +73,11 @@ const MemorySpace& Machine::space(SpaceId id) const {
   return spaces[id.index()];
 }
 
-SpaceId Machine::find_space(SpaceKind kind) const {
+SpaceId Machine::find_space(Space kind) const {
   for (size_t i = 0; i < spaces.size(); ++i)
     if (spaces[i].kind == kind) return {static_cast<int32_t>(i)};
   return {};
 }
-
-std::string_view to_string(SpaceKind kind) { return kSpaceNames[static_cast<size_t>(kind)]; }
-std::optional<SpaceKind> try_parse_space_kind(std::string_view name) { return find_name<SpaceKind>(kSpaceNames, name); }
 
 std::string_view to_string(DeviceKind kind) { return kDeviceNames[static_cast<size_t>(kind)]; }
 std::optional<DeviceKind> try_parse_device_kind(std::string_view name) {

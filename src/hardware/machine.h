@@ -11,6 +11,7 @@
 #include "core/dtype.h"
 #include "core/ids.h"
 #include "core/result.h"
+#include "core/tiers.h"
 #include "hardware/instruction_sets.h"
 
 namespace plimsoll::hardware {
@@ -20,10 +21,6 @@ struct FlopsPerSecond {
   double value = 0;
   friend constexpr auto operator<=>(FlopsPerSecond, FlopsPerSecond) = default;
 };
-
-/// The kinds of memory: VRAM, RAM, persistent memory, files.
-enum class SpaceKind : uint8_t { kDevice, kHost, kPmem, kDisk };
-inline constexpr int kSpaceKinds = 4;
 
 /// What a device is: the CPU itself, an accelerator emulated on it, an NVIDIA GPU.
 enum class DeviceKind : uint8_t { kCpu, kEmulated, kCuda };
@@ -36,7 +33,7 @@ using DeviceId = Id<DeviceTag>;  ///< index into Machine::devices
 /// One memory. A rate or latency of 0 is not known yet.
 struct MemorySpace {
   std::string name;
-  SpaceKind kind = SpaceKind::kHost;
+  Space kind = Space::kHost;
   Bytes capacity;
   BytesPerSecond read_bandwidth;
   BytesPerSecond write_bandwidth;
@@ -115,13 +112,10 @@ struct Machine {
   /// Requires: the id is valid for this machine.
   const MemorySpace& space(SpaceId id) const;
   /// The first space of that kind, or an invalid id.
-  SpaceId find_space(SpaceKind kind) const;
+  SpaceId find_space(Space kind) const;
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
-/// "device", "host", "pmem", "disk"
-std::string_view to_string(SpaceKind kind);
-std::optional<SpaceKind> try_parse_space_kind(std::string_view name);
 /// "cpu", "emulated", "cuda"
 std::string_view to_string(DeviceKind kind);
 std::optional<DeviceKind> try_parse_device_kind(std::string_view name);

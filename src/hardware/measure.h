@@ -33,7 +33,7 @@ struct MemoryBandwidth {
 struct AccessLatency {
   Bytes working_set;
   double latency_ns = 0;
-  std::string level;  ///< "L1", "L2", "L3", "RAM": where that working set lives
+  std::string level;  ///< "L1", "L2", "L3", "RAM": the smallest that holds the working set, by reported sizes
 };
 
 /// What touching fresh memory costs.
@@ -47,7 +47,7 @@ struct FirstTouch {
 struct MemoryMeasurement {
   FirstTouch first_touch;                   ///< all threads
   std::vector<MemoryBandwidth> bandwidths;  ///< one thread, then all
-  std::vector<AccessLatency> latencies;     ///< from the smallest working set up
+  std::vector<AccessLatency> latencies;     ///< from 16 KiB up in factors of four; the last is RAM's
 };
 
 /// Measures RAM with the threads of `pool`. Bandwidths are the best of several passes.

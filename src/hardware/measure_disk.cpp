@@ -134,7 +134,7 @@ Result<DiskMeasurement> try_measure_disk(const std::string& folder, Bytes size, 
 }
 
 void set_measured(const DiskMeasurement& disk, Machine& machine) {
-  const SpaceId id = machine.find_space(SpaceKind::kDisk);
+  const SpaceId id = machine.find_space(Space::kDisk);
   if (!id.is_valid()) return;
   MemorySpace& space = machine.spaces[id.index()];
   space.read_bandwidth = disk.read;

@@ -62,7 +62,7 @@ TEST(MeasureDisk, RefusesAFolderWithoutTheSpace) {
 
 TEST(SetMeasured, FillsTheMachine) {
   Machine machine;
-  machine.spaces = {{.name = "host", .kind = SpaceKind::kHost}, {.name = "disk", .kind = SpaceKind::kDisk}};
+  machine.spaces = {{.name = "host", .kind = Space::kHost}, {.name = "disk", .kind = Space::kDisk}};
   machine.links = {{.name = "disk", .from = {0}, .to = {1}}};
   machine.devices = {{.name = "cpu", .kind = DeviceKind::kCpu, .space = {0}}};
   set_measured(MemoryMeasurement{.bandwidths = {{2, {}, {10e9}, {12e9}}}, .latencies = {{{}, 90, "RAM"}}}, machine);

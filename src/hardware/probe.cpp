@@ -11,8 +11,8 @@ Result<Machine> try_probe_machine(const std::string& disk_folder, const SystemRo
   Machine machine;
   machine.name = "this machine";
   machine.cores = probe_cores(root, probe_affinity());
-  machine.spaces.push_back({.name = "host", .kind = SpaceKind::kHost, .capacity = ram.capacity});
-  machine.spaces.push_back({.name = "disk", .kind = SpaceKind::kDisk, .capacity = disk.free, .is_addressable = false});
+  machine.spaces.push_back({.name = "host", .kind = Space::kHost, .capacity = ram.capacity});
+  machine.spaces.push_back({.name = "disk", .kind = Space::kDisk, .capacity = disk.free, .is_addressable = false});
   machine.links.push_back({.name = "disk", .from = {0}, .to = {1}, .is_duplex = false});
   machine.devices.push_back(
       {.name = "cpu", .kind = DeviceKind::kCpu, .space = {0}, .instruction_sets = probe_instruction_sets()});

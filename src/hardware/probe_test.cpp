@@ -54,7 +54,7 @@ TEST(ProbeMachine, DescribesTheMachineAtHand) {
   const auto machine = try_probe_machine("/tmp");
   ASSERT_TRUE(machine.ok()) << machine.error().message;
   EXPECT_TRUE(check_machine(*machine).ok());
-  EXPECT_GT(machine->space(machine->find_space(SpaceKind::kHost)).capacity, mebibytes(64));
+  EXPECT_GT(machine->space(machine->find_space(Space::kHost)).capacity, mebibytes(64));
   EXPECT_GE(machine->cores.usable, 1);
   EXPECT_LE(machine->cores.usable, machine->cores.logical);
   EXPECT_GE(machine->cores.physical, 1);

@@ -10,17 +10,6 @@ std::string_view name_of(const std::array<std::string_view, N>& names, Enum valu
 
 }  // namespace
 
-std::string_view to_string(Space space) {
-  static constexpr std::array<std::string_view, kSpaceCount> kNames{"device", "host", "pmem", "disk"};
-  return name_of(kNames, space);
-}
-
-std::string_view to_string(Category category) {
-  static constexpr std::array<std::string_view, kCategoryCount> kNames{
-      "parameters", "gradients", "optimizer_state", "activations", "workspace", "input", "staging", "cache", "runtime"};
-  return name_of(kNames, category);
-}
-
 std::string_view to_string(Lane lane) {
   static constexpr std::array<std::string_view, kLaneCount> kNames{"compute",        "host_compute", "host_to_device",
                                                                    "device_to_host", "disk_read",    "disk_write"};

@@ -6,26 +6,12 @@
 
 #include "core/attributes.h"
 #include "core/tensor_desc.h"
+#include "core/tiers.h"
 
 namespace plimsoll::program {
 
-/// Where memory is. `device` is what compute addresses on an accelerator; on a `cpu` machine compute works in `host`.
-enum class Space : uint8_t { kDevice, kHost, kPmem, kDisk };
-constexpr int kSpaceCount = 4;
-
-/// What memory is for; the ledger's rows.
-enum class Category : uint8_t {
-  kParameters,
-  kGradients,
-  kOptimizerState,
-  kActivations,
-  kWorkspace,
-  kInput,
-  kStaging,
-  kCache,
-  kRuntime
-};
-constexpr int kCategoryCount = 9;
+using plimsoll::Category;
+using plimsoll::Space;
 
 /// A queue that executes its instructions in order; different lanes overlap.
 enum class Lane : uint8_t { kCompute, kHostCompute, kHostToDevice, kDeviceToHost, kDiskRead, kDiskWrite };
@@ -159,8 +145,6 @@ struct Program {
   friend bool operator==(const Program&, const Program&) = default;
 };
 
-std::string_view to_string(Space space);
-std::string_view to_string(Category category);
 std::string_view to_string(Lane lane);
 std::string_view to_string(Role role);
 std::string_view to_string(Kind kind);
