@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+namespace plimsoll::formats {
+
+/// Writes a file aside and puts it in place when it is whole: written, flushed to disk, renamed.
+///
+/// A writer that is destroyed before try_finish removes what it wrote and leaves an older file of that name alone.
+/// Memory: one buffer of kBufferBytes; what was written is dropped from the page cache.
+class FileWriter {
+ public:
+  static constexpr int64_t kBufferBytes = 256 << 10;
+
+  /// Starts `path`, in `path`.part for now. Errors: io.
+  static Result<FileWriter> try_create(const std::string& path);
+  ~FileWriter();
+  FileWriter(FileWriter&& other) noexcept;
+  FileWriter& operator=(FileWriter&& other) noexcept;
+
+  /// Errors: io, a full disk among them.
+  Status try_append(std::span<const std::byte> bytes);
+  Status try_append(std::string_view text) { return try_append(std::as_bytes(std::span(text))); }
+
+  /// Replaces bytes written before, e.g. a header whose counts are known at the end. Requires: they were appended.
+  Status try_overwrite(int64_t offset, std::span<const std::byte> bytes);
+
+  /// Flushes to disk and renames; nothing may be appended afterwards.
+  Status try_finish();
+
+  int64_t size_bytes() const { return written_bytes_ + static_cast<int64_t>(buffer_.size()); }
+
+ private:
+  FileWriter(int descriptor, std::string path);
+  Status try_flush();
+  Status try_write_at(int64_t offset, std::span<const std::byte> bytes) const;
+  std::string part_path() const { return path_ + ".part"; }
+
+  int descriptor_ = -1;
+  std::string path_;
+  int64_t written_bytes_ = 0;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace plimsoll::formats
