@@ -3,7 +3,8 @@
 #   plimsoll_folder(graph LINKS core)                      sources: *.cpp without *_test.cpp
 #   plimsoll_folder(backends/cpu LINKS ops EXTERNAL dnnl)  target: plimsoll_backends_cpu
 #
-# Further sub-folders' sources are listed with SUBFOLDERS. Tests become bin/<target>_test, one executable a folder.
+# A folder of headers alone becomes an interface target. Further sub-folders' sources are listed with SUBFOLDERS. Tests
+# become bin/<target>_test, one executable a folder.
 function(plimsoll_folder folder)
   cmake_parse_arguments(ARG "" "" "LINKS;EXTERNAL;SUBFOLDERS;TEST_LINKS;EXTRA_SOURCES" ${ARGN})
   string(REPLACE "/" "_" stem ${folder})
@@ -18,18 +19,23 @@ function(plimsoll_folder folder)
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
 
-  add_library(${target} STATIC ${sources} ${ARG_EXTRA_SOURCES})
+  if(sources OR ARG_EXTRA_SOURCES)
+    set(visible PUBLIC)
+    add_library(${target} STATIC ${sources} ${ARG_EXTRA_SOURCES})
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:plimsoll_warnings> ${ARG_EXTERNAL})
+  else()
+    set(visible INTERFACE)
+    add_library(${target} INTERFACE)
+  endif()
   add_library(plimsoll::${stem} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${stem})
-  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
-                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/plimsoll>)
-  target_compile_features(${target} PUBLIC cxx_std_20)
-  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:plimsoll_warnings>)
+  target_include_directories(${target} ${visible} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+                                                  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/plimsoll>)
+  target_compile_features(${target} ${visible} cxx_std_20)
   foreach(link ${ARG_LINKS})
     string(REPLACE "/" "_" link_stem ${link})
-    target_link_libraries(${target} PUBLIC plimsoll_${link_stem})
+    target_link_libraries(${target} ${visible} plimsoll_${link_stem})
   endforeach()
-  target_link_libraries(${target} PRIVATE ${ARG_EXTERNAL})
 
   if(PLIMSOLL_TESTS AND tests)
     add_executable(${target}_test ${tests})

@@ -6,7 +6,6 @@
 
 #include "core/result.h"
 #include "core/thread_pool.h"
-#include "memory/arena.h"
 #include "program/program.h"
 
 namespace plimsoll::backends {
@@ -43,8 +42,6 @@ class Backend {
   virtual DeviceDescription describe() const = 0;
   /// A kernel, or the reason why this backend has none (unsupported).
   virtual Result<std::unique_ptr<Kernel>> prepare(const program::Kernel& kernel) = 0;
-  /// Memory that its kernels can address. Errors: out_of_memory.
-  virtual Result<std::unique_ptr<memory::Arena>> make_arena(int64_t size_bytes) = 0;
   virtual void copy(void* dst, const void* src, int64_t size_bytes) = 0;
   virtual void zero(void* dst, int64_t size_bytes) = 0;
   virtual ThreadPool& pool() = 0;
