@@ -44,6 +44,13 @@ int64_t page_bytes() {
   return size;
 }
 
+int64_t page_table_bytes(Bytes mapped) {
+  const int64_t page = page_bytes();
+  const int64_t entries = page / 8;
+  const int64_t tables = align_up(align_up(mapped.value, page) / page, entries) / entries;
+  return tables * page;
+}
+
 Result<AnonymousMapping> AnonymousMapping::try_make(Bytes size, PageKind kind) {
   PLIMSOLL_CHECK(size.value > 0, size.value);
   constexpr int64_t kMost = int64_t{1} << 46;  // a user's half of the address space is 2^47

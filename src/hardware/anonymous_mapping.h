@@ -13,6 +13,11 @@ namespace plimsoll::hardware {
 /// Bytes of one page, the unit in which the kernel gives and counts memory.
 int64_t page_bytes();
 
+/// Bytes of kernel page tables that a populated mapping costs besides: 8 for each small page, huge pages or not (the
+/// kernel keeps a table in reserve for each huge page). Control groups charge them to the process; VmRSS leaves them
+/// out.
+int64_t page_table_bytes(Bytes mapped);
+
 /// Which pages a mapping asks for.
 enum class PageKind {
   kSmall,  ///< page_bytes() each

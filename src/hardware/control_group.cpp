@@ -90,7 +90,9 @@ std::optional<ControlGroup> find_in(const SystemRoot& root, std::string_view con
 Bytes read_reclaimable(const std::string& folder, bool is_v2) {
   const auto text = try_read_text(folder + "/memory.stat");
   if (!text) return {};
-  return {try_find_number(*text, is_v2 ? "inactive_file" : "total_inactive_file").value_or(0)};
+  const std::string prefix = is_v2 ? "" : "total_";  // v1 counts the groups below only in the totals
+  return {try_find_number(*text, prefix + "inactive_file").value_or(0) +
+          try_find_number(*text, prefix + "active_file").value_or(0)};
 }
 
 /// "quota period" of v2's cpu.max, or v1's two files; a quota of "max" or -1 is no limit.

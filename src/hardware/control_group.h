@@ -27,7 +27,7 @@ struct MemoryLimit {
   std::string file;  ///< where it was read
   Bytes limit;
   Bytes charged;      ///< now, all processes of that group and below
-  Bytes reclaimable;  ///< of that, file pages not used lately, which the kernel drops before it fails a charge
+  Bytes reclaimable;  ///< of that, file pages, which the kernel drops before it fails a charge
 };
 
 /// Every finite limit from the process's own group upwards (memory.limit_in_bytes; memory.max and memory.high).

@@ -35,14 +35,15 @@ TEST(MemoryLimits, TakesEveryV1LimitOnTheWayUp) {
   tree.write("/sys/fs/cgroup/memory/memory.limit_in_bytes", kUnlimitedV1);
   tree.write("/sys/fs/cgroup/memory/outer/memory.limit_in_bytes", "6291456\n");
   tree.write("/sys/fs/cgroup/memory/outer/memory.usage_in_bytes", "1048576\n");
-  tree.write("/sys/fs/cgroup/memory/outer/memory.stat", "inactive_file 7\ntotal_inactive_file 4096\n");
+  tree.write("/sys/fs/cgroup/memory/outer/memory.stat",
+             "inactive_file 7\ntotal_inactive_file 4096\ntotal_active_file 8192\n");
   tree.write("/sys/fs/cgroup/memory/outer/inner/memory.limit_in_bytes", "8388608\n");
   tree.write("/sys/fs/cgroup/memory/outer/inner/memory.usage_in_bytes", "8000000\n");
   const auto limits = read_memory_limits(tree.root());
   ASSERT_EQ(limits.size(), 2u);
   EXPECT_EQ(limits[0].limit.value, 8388608);
   EXPECT_EQ(limits[1].limit.value, 6291456);
-  EXPECT_EQ(limits[1].reclaimable.value, 4096);
+  EXPECT_EQ(limits[1].reclaimable.value, 4096 + 8192);
 
   const RamReading ram = try_read_ram(tree.root()).value();
   EXPECT_EQ(ram.installed.value, 16000 * kKiB);

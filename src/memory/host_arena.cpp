@@ -1,0 +1,53 @@
+#include <chrono>
+#include <string>
+
+#include "hardware/anonymous_mapping.h"
+#include "hardware/probe_memory.h"
+#include "memory/arena.h"
+
+namespace plimsoll::memory {
+namespace {
+
+class HostArena : public Arena {
+ public:
+  HostArena(Bytes size, hardware::AnonymousMapping mapping, double populate_seconds)
+      : Arena(Space::kHost, size, mapping.data(), populate_seconds), mapping_(std::move(mapping)) {}
+
+ private:
+  hardware::AnonymousMapping mapping_;
+};
+
+class EmptyArena : public Arena {
+ public:
+  EmptyArena() : Arena(Space::kHost, {}, nullptr, 0) {}
+};
+
+Error out_of_memory(Bytes size, const std::string& why) {
+  return {ErrorCode::kOutOfMemory,
+          "[arena] needs " + to_string(size) + " (" + std::to_string(size.value) + " bytes) of RAM; " + why,
+          {}};
+}
+
+/// An unreadable /proc is no reason to refuse: then the kernel has the say.
+Status check_free(Bytes size) {
+  const auto ram = hardware::try_read_ram();
+  if (!ram.ok() || size <= ram->free) return {};
+  return out_of_memory(size, to_string(ram->free) + " (" + std::to_string(ram->free.value) + " bytes) are free by " +
+                                 ram->free_bound_by);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Arena>> try_make_host_arena(Bytes size, ThreadPool& pool) {
+  PLIMSOLL_CHECK(size.value >= 0, size.value);
+  if (size.value == 0) return std::unique_ptr<Arena>(std::make_unique<EmptyArena>());
+  PLIMSOLL_RETURN_IF_ERROR(check_free(size));
+  auto mapping = hardware::AnonymousMapping::try_make(size, hardware::PageKind::kHuge);
+  if (!mapping.ok()) return out_of_memory(size, mapping.error().message);
+  const auto start = std::chrono::steady_clock::now();
+  mapping->populate(pool);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  return std::unique_ptr<Arena>(std::make_unique<HostArena>(size, *std::move(mapping), elapsed.count()));
+}
+
+}  // namespace plimsoll::memory
