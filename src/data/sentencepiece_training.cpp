@@ -1,0 +1,157 @@
+#include "data/sentencepiece_training.h"
+
+#include <sentencepiece_trainer.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "data/sentencepiece_text.h"
+
+namespace plimsoll::data {
+namespace {
+
+// Bytes, the piece for what is unknown, and room for some characters.
+constexpr int32_t kLeastVocabulary = 300;
+constexpr int32_t kMostVocabulary = 1 << 20;
+constexpr size_t kMostIndents = 16;
+constexpr int64_t kIndentShare = 200;  // an indent that stands before less than one line in 200 gets no piece
+
+// Every stride-th chunk of a text.
+class SampledText {
+ public:
+  SampledText(const TextPart& text, int64_t most_bytes)
+      : reader_(text), stride_(std::max<int64_t>(1, (size_bytes(text) + most_bytes - 1) / most_bytes)) {}
+
+  // The next chunk; empty at the end.
+  Result<std::string_view> try_next() {
+    while (true) {
+      PLIMSOLL_ASSIGN(const std::string_view chunk, reader_.try_next());
+      if (chunk.empty() || index_++ % stride_ == 0) return chunk;
+    }
+  }
+
+ private:
+  TextReader reader_;
+  int64_t stride_;
+  int64_t index_ = 0;
+};
+
+// Hands the trainer the same cuts that encode makes.
+class LineIterator : public sentencepiece::SentenceIterator {
+ public:
+  LineIterator(const TextPart& text, int64_t most_bytes) : text_(text, most_bytes) { Next(); }
+
+  bool done() const override { return is_done_; }
+  const std::string& value() const override { return line_; }
+  const std::optional<Error>& error() const { return error_; }
+
+  sentencepiece::util::Status status() const override {
+    if (!error_) return {};
+    return {sentencepiece::util::StatusCode::kDataLoss, error_->message};
+  }
+
+  void Next() override {
+    while (take_from_chunk()) {
+      const size_t safe = safe_length(rest_of_line_);
+      line_ = rest_of_line_.substr(0, safe);
+      rest_of_line_.remove_prefix(std::max<size_t>(safe, 1));
+      if (!line_.empty()) return;
+    }
+    is_done_ = true;
+  }
+
+ private:
+  // Makes rest_of_line_ hold something; false at the end.
+  bool take_from_chunk() {
+    if (!rest_of_line_.empty()) return true;
+    if (chunk_.empty()) {
+      auto next = text_.try_next();
+      if (!next.ok()) error_ = next.error();
+      if (!next.ok() || next->empty()) return false;
+      chunk_ = *next;
+    }
+    rest_of_line_ = first_line(chunk_);
+    chunk_.remove_prefix(rest_of_line_.size());
+    return true;
+  }
+
+  SampledText text_;
+  std::string_view chunk_;
+  std::string_view rest_of_line_;
+  std::string line_;
+  std::optional<Error> error_;
+  bool is_done_ = false;
+};
+
+std::string with_space_marks(std::string_view text) {
+  std::string marked;
+  for (char c : text) marked += c == ' ' ? kSpaceMark : std::string_view(&c, 1);
+  return marked;
+}
+
+// Line ends with the spaces behind them, the frequent ones, and a plain line end.
+Result<std::string> try_find_indents(const TextPart& text, int64_t most_bytes) {
+  std::map<std::string, int64_t> counts;
+  int64_t lines = 0;
+  LineIterator line(text, most_bytes);
+  for (; !line.done(); line.Next(), ++lines) {
+    if (!line.value().starts_with('\n')) continue;
+    const size_t end = std::min(line.value().find_first_not_of(' ', line.value().find_first_not_of('\n')), size_t{64});
+    ++counts[line.value().substr(0, end)];
+  }
+  if (line.error()) return *line.error();
+  std::vector<std::pair<int64_t, std::string>> frequent;
+  for (const auto& [indent, count] : counts) {
+    if (count * kIndentShare >= lines && indent != "\n") frequent.emplace_back(-count, with_space_marks(indent));
+  }
+  std::sort(frequent.begin(), frequent.end());
+  frequent.resize(std::min(frequent.size(), kMostIndents));
+  std::string list = "\n";
+  for (const auto& [count, indent] : frequent) list += "," + indent;
+  return list;
+}
+
+std::unordered_map<std::string, std::string> to_settings(const SentencepieceOptions& options, std::string indents) {
+  return {{"vocab_size", std::to_string(options.vocab_size)},
+          {"hard_vocab_limit", "false"},
+          {"model_type", "unigram"},
+          {"byte_fallback", "true"},
+          {"character_coverage", "0.9999"},
+          {"normalization_rule_name", "identity"},
+          {"remove_extra_whitespaces", "false"},
+          {"add_dummy_prefix", "false"},
+          {"allow_whitespace_only_pieces", "true"},
+          {"user_defined_symbols", std::move(indents)},
+          {"bos_id", "-1"},
+          {"eos_id", "-1"},
+          {"num_threads", "2"},  // fixed: the order of the sums depends on it
+          {"minloglevel", "2"}};
+}
+
+}  // namespace
+
+Result<std::string> try_train_sentencepiece(const TextPart& text, const SentencepieceOptions& options) {
+  if (options.vocab_size < kLeastVocabulary || options.vocab_size > kMostVocabulary) {
+    return invalid_argument("[tokenizer] vocab_size " + std::to_string(options.vocab_size) +
+                            " is out of range; expected " + std::to_string(kLeastVocabulary) + ".." +
+                            std::to_string(kMostVocabulary));
+  }
+  if (options.text_bytes <= 0 || size_bytes(text) == 0)
+    return invalid_argument("[tokenizer] there is no text to train on");
+  PLIMSOLL_ASSIGN(std::string indents, try_find_indents(text, options.text_bytes));
+  LineIterator lines(text, options.text_bytes);
+  std::string model;
+  const auto status =
+      sentencepiece::SentencePieceTrainer::Train(to_settings(options, std::move(indents)), &lines, &model);
+  if (lines.error()) return *lines.error();
+  if (!status.ok()) {
+    return invalid_argument("[tokenizer] sentencepiece cannot train on this text: " + status.ToString() +
+                            "; try another vocab_size, more text, or the byte tokenizer");
+  }
+  return model;
+}
+
+}  // namespace plimsoll::data

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/result.h"
+#include "data/text.h"
+
+namespace plimsoll::data {
+
+/// How a sentencepiece model is trained.
+struct SentencepieceOptions {
+  int32_t vocab_size = 2048;     ///< pieces wanted, the 256 bytes among them; a small text gives fewer
+  int64_t text_bytes = 2 << 20;  ///< of the text, evenly spread, that the trainer sees
+};
+
+/// Trains a unigram sentencepiece model that keeps every text as it is; returns it serialized.
+///
+/// Line ends and the indents that often follow them are pieces of their own; rare characters fall back to bytes.
+/// Errors: invalid_argument, for a vocabulary that is too small or a text that is empty; those of TextReader.
+/// Memory: about 25 bytes a byte of `text_bytes`, freed at the end. Order: the same text gives the same model.
+/// Source: Kudo, "Subword regularization", ACL 2018.
+Result<std::string> try_train_sentencepiece(const TextPart& text, const SentencepieceOptions& options);
+
+}  // namespace plimsoll::data

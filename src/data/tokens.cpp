@@ -1,0 +1,106 @@
+#include "data/tokens.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/check.h"
+
+namespace plimsoll::data {
+namespace {
+
+using formats::TokenFileInfo;
+using formats::TokenFileReader;
+
+constexpr size_t kWindow = 4096;
+
+template <class Word>
+class MemoryTokens : public TokenSource {
+ public:
+  explicit MemoryTokens(std::vector<Word> ids) : ids_(std::move(ids)) {}
+
+  int64_t size() const override { return static_cast<int64_t>(ids_.size()); }
+  int64_t memory_bytes() const override { return size() * static_cast<int64_t>(sizeof(Word)); }
+
+  Status try_read(int64_t first, std::span<int32_t> ids) override {
+    PLIMSOLL_CHECK(first >= 0 && first + static_cast<int64_t>(ids.size()) <= size(), first, " of ", size());
+    std::transform(ids_.begin() + first, ids_.begin() + first + static_cast<int64_t>(ids.size()), ids.begin(),
+                   [](Word id) { return static_cast<int32_t>(id); });
+    return {};
+  }
+
+ private:
+  std::vector<Word> ids_;
+};
+
+class FileTokens : public TokenSource {
+ public:
+  explicit FileTokens(TokenFileReader reader) : reader_(std::move(reader)) {}
+
+  int64_t size() const override { return reader_.info().count; }
+  int64_t memory_bytes() const override { return TokenFileReader::kBufferBytes; }
+  Status try_read(int64_t first, std::span<int32_t> ids) override { return reader_.try_read(first, ids); }
+
+ private:
+  TokenFileReader reader_;
+};
+
+template <class Word>
+Result<std::unique_ptr<TokenSource>> try_load(TokenFileReader& reader) {
+  std::vector<Word> words;
+  words.reserve(static_cast<size_t>(reader.info().count));
+  std::array<int32_t, kWindow> window;
+  for (int64_t first = 0; first < reader.info().count; first += static_cast<int64_t>(kWindow)) {
+    const auto ids = std::span(window).first(std::min(kWindow, static_cast<size_t>(reader.info().count - first)));
+    PLIMSOLL_RETURN_IF_ERROR(reader.try_read(first, ids));
+    for (int32_t id : ids) words.push_back(static_cast<Word>(id));
+  }
+  return std::unique_ptr<TokenSource>(std::make_unique<MemoryTokens<Word>>(std::move(words)));
+}
+
+}  // namespace
+
+int64_t token_memory_bytes(const TokenFileInfo& info, TokenPlace place) {
+  return place == TokenPlace::kMemory ? info.size_bytes() : TokenFileReader::kBufferBytes;
+}
+
+Result<std::unique_ptr<TokenSource>> try_open_tokens(const TokenFileInfo& info, int64_t vocab_size, TokenPlace place) {
+  PLIMSOLL_ASSIGN(TokenFileReader reader, TokenFileReader::try_open(info, vocab_size));
+  PLIMSOLL_RETURN_IF_ERROR(reader.check_ids());
+  if (place == TokenPlace::kFile) return std::unique_ptr<TokenSource>(std::make_unique<FileTokens>(std::move(reader)));
+  return info.dtype == DType::kU16 ? try_load<uint16_t>(reader) : try_load<uint32_t>(reader);
+}
+
+Result<TokenizedText> try_tokenize(const TextPart& text, const Tokenizer& tokenizer, const std::string& path,
+                                   FunctionRef<bool(int64_t, int64_t)> progress) {
+  PLIMSOLL_ASSIGN(auto writer,
+                  formats::TokenFileWriter::try_create(path, formats::token_dtype(tokenizer.vocab_size())));
+  TextReader reader(text);
+  TokenizedText done;
+  std::vector<int32_t> ids;
+  while (true) {
+    PLIMSOLL_ASSIGN(const std::string_view chunk, reader.try_next());
+    if (chunk.empty()) break;
+    ids.clear();
+    tokenizer.encode(chunk, ids);
+    PLIMSOLL_RETURN_IF_ERROR(writer.try_append(ids));
+    done.text_bytes += static_cast<int64_t>(chunk.size());
+    if (!progress(done.text_bytes, size_bytes(text))) return cancelled("[tokenizer] stopped before all text was read");
+  }
+  done.tokens = writer.count();
+  PLIMSOLL_RETURN_IF_ERROR(writer.try_finish());
+  return done;
+}
+
+Result<int64_t> try_count_bytes(TokenSource& tokens, const Tokenizer& tokenizer, int64_t first) {
+  std::array<int32_t, kWindow> window;
+  int64_t bytes = 0;
+  for (; first < tokens.size(); first += static_cast<int64_t>(kWindow)) {
+    const auto ids = std::span(window).first(std::min(kWindow, static_cast<size_t>(tokens.size() - first)));
+    PLIMSOLL_RETURN_IF_ERROR(tokens.try_read(first, ids));
+    bytes += tokenizer.count_bytes(ids);
+  }
+  return bytes;
+}
+
+}  // namespace plimsoll::data

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/function_ref.h"
+#include "core/result.h"
+#include "data/text.h"
+#include "data/tokenizer.h"
+#include "formats/token_file.h"
+
+namespace plimsoll::data {
+
+/// A sequence of token ids that can be read at any position; every id is inside the vocabulary.
+class TokenSource {
+ public:
+  virtual ~TokenSource() = default;
+
+  /// Ids in the sequence.
+  virtual int64_t size() const = 0;
+
+  /// Bytes of RAM held, exact, as the plan books it.
+  virtual int64_t memory_bytes() const = 0;
+
+  /// The ids [first, first + ids.size()). Requires: they exist. Errors: those of TokenFileReader::try_read.
+  /// Order: one thread at a time. Memory: allocates nothing.
+  virtual Status try_read(int64_t first, std::span<int32_t> ids) = 0;
+};
+
+/// Where a token file's ids lie during a run.
+enum class TokenPlace {
+  kMemory,  ///< all of them in RAM, in the file's dtype
+  kFile,    ///< on disk, read by windows through one small buffer
+};
+
+/// What try_open_tokens will hold in RAM: known from the file's size, before an id is read.
+int64_t token_memory_bytes(const formats::TokenFileInfo& info, TokenPlace place);
+
+/// Opens a token file and checks every id against the vocabulary.
+///
+/// Errors: as TokenFileReader::check_ids. Cost: reads the file once.
+Result<std::unique_ptr<TokenSource>> try_open_tokens(const formats::TokenFileInfo& info, int64_t vocab_size,
+                                                     TokenPlace place);
+
+/// What try_tokenize wrote.
+struct TokenizedText {
+  int64_t tokens = 0;
+  int64_t text_bytes = 0;  ///< separators put between files included
+};
+
+/// Turns text into a token file at `path`, with header, in the least dtype that the vocabulary needs.
+///
+/// `progress` is told the bytes done and the total, and returns false to stop.
+/// Errors: those of TextReader; io; cancelled. Memory: a few chunks, whatever the text's size.
+Result<TokenizedText> try_tokenize(const TextPart& text, const Tokenizer& tokenizer, const std::string& path,
+                                   FunctionRef<bool(int64_t done, int64_t total)> progress);
+
+/// The bytes of text that the ids from `first` to the end stand for.
+Result<int64_t> try_count_bytes(TokenSource& tokens, const Tokenizer& tokenizer, int64_t first);
+
+}  // namespace plimsoll::data
