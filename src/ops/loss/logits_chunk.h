@@ -1,0 +1,28 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace plimsoll::ops {
+
+/// Logits that linear_cross_entropy makes at a time, at the most: small against a model, yet so many rows that reading
+/// the weight again for every chunk costs little (160 rows of 50,257 classes, 84 flops a byte of weight).
+inline constexpr int64_t kLogitsChunkBytes = int64_t{32} << 20;
+/// Chunks are whole multiples of this many rows, so that matrix products run on full tiles.
+inline constexpr int64_t kLogitsChunkStep = 16;
+
+/// Rows of logits in a chunk: `chunk_rows` where that is not 0, else as many as kLogitsChunkBytes hold, cut so that all
+/// chunks are about equal. At least 1, at most max(rows, 1). A function of the shape alone.
+///
+/// Example: 256 rows of 50,257 classes: 166 rows fit, 160 in steps of 16, so 2 chunks are needed, of 128 rows each.
+inline int64_t logits_chunk_rows(int64_t rows, int64_t classes, int64_t chunk_rows) {
+  const int64_t all = std::max<int64_t>(rows, 1);
+  if (chunk_rows > 0) return std::min(chunk_rows, all);
+  const auto round_up = [](int64_t n, int64_t step) { return (n + step - 1) / step * step; };
+  const int64_t fitting = kLogitsChunkBytes / 4 / std::max<int64_t>(classes, 1) / kLogitsChunkStep * kLogitsChunkStep;
+  const int64_t most = std::max(fitting, kLogitsChunkStep);
+  const int64_t chunks = (all + most - 1) / most;
+  return std::min(all, round_up((all + chunks - 1) / chunks, kLogitsChunkStep));
+}
+
+}  // namespace plimsoll::ops
