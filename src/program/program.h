@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,12 @@ namespace plimsoll::program {
 using plimsoll::Category;
 using plimsoll::Space;
 
-/// A queue that executes its instructions in order; different lanes overlap.
+/// A queue that executes its instructions in order, over all iterations of a segment; different lanes overlap.
 enum class Lane : uint8_t { kCompute, kHostCompute, kHostToDevice, kDeviceToHost, kDiskRead, kDiskWrite };
 constexpr int kLaneCount = 6;
 
-/// One way of computing an op, prepared by a backend before the run.
+/// One way of computing an op, prepared by a backend before the run: a pure function of its sources (and of what the
+/// accumulated destinations hold).
 struct Kernel {
   std::string op;
   Attributes attributes;
@@ -37,7 +39,8 @@ struct Buffer {
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
-/// A point between instructions: before instruction `index` of segment `segment`.
+/// A point between instructions: before instruction `index` of segment `segment`. The end of a segment is the start of
+/// the next; the end of the program is (last segment, its size) or (number of segments, 0).
 struct Point {
   int segment = 0;
   int index = 0;
@@ -45,6 +48,10 @@ struct Point {
 };
 
 /// A byte range of a buffer in one space at one offset for one half-open lifetime [first, last).
+///
+/// What it holds is lost at `last` and starts empty at `first`, in every iteration: to carry content from one iteration
+/// to the next, a residence must cover the whole segment. With several slots each keeps its own iteration's content, so
+/// that a later segment reads in iteration i what slot i mod slots got in iteration i.
 struct Residence {
   int buffer = 0;
   int64_t begin_bytes = 0;  ///< the range of the buffer that is here
@@ -67,9 +74,11 @@ enum class Role : uint8_t {
   kRead,        ///< needs `version` complete
   kWrite,       ///< makes `version`, whatever was there
   kUpdate,      ///< needs `version` - 1 complete and makes `version` in place
-  kAccumulate,  ///< makes `version`: adds into what the previous iteration left, or overwrites in the first
+  kAccumulate,  ///< makes `version`: adds into what the previous iteration left (its last version of these bytes), or
+                ///< overwrites in the first, also where the kernel adds: the runtime then zeroes the destination before
   kWorkspace    ///< scratch, undefined before and after
 };
+constexpr int kRoleCount = 5;
 
 struct Operand {
   int residence = 0;
@@ -89,11 +98,15 @@ enum class Kind : uint8_t {
   kZero,     ///< fills operand 0 with zero bytes
   kCheck     ///< stops the step if the f32 scalar in operand 0 is not finite
 };
+constexpr int kKindCount = 7;
 
-/// In which iterations of its segment an instruction runs.
+/// In which iterations of its segment an instruction runs. Where it does not, it still has its turn in its lane, so
+/// that a wait for it means "the lane has come past it".
 enum class When : uint8_t { kAlways, kFirst, kNotFirst, kLast };
+constexpr int kWhenCount = 4;
 
-/// Instruction `index` of `lane` in the same segment, counted per lane, must be done: of this iteration or the last.
+/// Instruction `index` of `lane` in the same segment, counted per lane, must be done: of this iteration (then it stands
+/// earlier in the list, so that waits form no cycle) or of the previous one (met at once in the first).
 struct Wait {
   Lane lane = Lane::kCompute;
   int index = 0;
@@ -113,7 +126,9 @@ struct Instruction {
   friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
-/// A list of instructions that runs `trips` times.
+/// A list of instructions that runs `trips` times. The list is the order of meaning: lanes and waits must keep every
+/// two instructions that touch the same bytes, one of them writing, in that order. All lanes end it before the next
+/// begins.
 struct Segment {
   std::string name;
   int64_t trips = 1;
@@ -121,7 +136,8 @@ struct Segment {
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
-/// What is in memory between steps: version `version` of a buffer, complete in a residence.
+/// What is in memory between steps: version `version` of a buffer, complete in a residence of one slot that lives from
+/// the start to the end of the program.
 struct StateEntry {
   int residence = 0;
   int version = 0;
@@ -144,6 +160,9 @@ struct Program {
   std::array<int64_t, kSpaceCount> arena_bytes{};  ///< one arena a space, from offset 0
   friend bool operator==(const Program&, const Program&) = default;
 };
+
+/// Bytes of storage of a tensor, or nothing where its shape or layout makes no sense or the size overflows.
+std::optional<int64_t> try_size_bytes(const TensorDesc& desc);
 
 std::string_view to_string(Lane lane);
 std::string_view to_string(Role role);
