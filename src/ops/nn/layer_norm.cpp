@@ -4,7 +4,6 @@
 
 #include "ops/expect.h"
 #include "ops/gradient.h"
-#include "ops/nn/row_tasks.h"
 #include "ops/op_table.h"
 #include "ops/sample_srcs.h"
 
@@ -102,10 +101,12 @@ std::vector<ChunkableAxis> chunkable(const OpCall& call) {
   return out;
 }
 
-/// Each task of rows sums d_weight and d_bias on its own.
+/// Blocks of rows may sum d_weight and d_bias on their own, but no more blocks than this.
+constexpr int64_t kMostBlocks = 16;
+
 int64_t workspace_bound_grad(const OpCall& call) {
   const Shape& shape = call.srcs[0].shape;
-  return row_tasks(rows_of(shape)) * 2 * shape.at(-1) * static_cast<int64_t>(sizeof(float));
+  return std::min(kMostBlocks, rows_of(shape)) * 2 * shape.at(-1) * static_cast<int64_t>(sizeof(float));
 }
 
 const std::vector<Shape> kSmallShapes{{1}, {7}, {1, 1}, {7, 17}, {2, 3, 5}};

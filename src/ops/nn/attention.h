@@ -1,0 +1,64 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "ops/op_def.h"
+
+namespace plimsoll::ops {
+
+/// Extents of attention: q and o are [batch, queries, heads, head_size], k and v are [batch, keys, heads, head_size].
+struct AttentionSizes {
+  int64_t batch = 0, queries = 0, keys = 0, heads = 0, head_size = 0;
+
+  int64_t q_at(int64_t b, int64_t t, int64_t h) const { return ((b * queries + t) * heads + h) * head_size; }
+  int64_t k_at(int64_t b, int64_t s, int64_t h) const { return ((b * keys + s) * heads + h) * head_size; }
+  int64_t lse_at(int64_t b, int64_t t, int64_t h) const { return (b * heads + h) * queries + t; }
+};
+
+/// Requires: q and k have four axes.
+inline AttentionSizes attention_sizes(const Shape& q, const Shape& k) {
+  return {.batch = q[0], .queries = q[1], .keys = k[1], .heads = q[2], .head_size = q[3]};
+}
+
+/// The factor on q · k: the attribute, or 1 / sqrt(head_size) where it is 0.
+inline double attention_scale(double attribute, int64_t head_size) {
+  return attribute != 0 ? attribute : 1 / std::sqrt(static_cast<double>(head_size));
+}
+
+/// How many of the first keys query `t` may see; the last query sees all, so with fewer queries than keys the queries
+/// are the last positions. Example: 2 queries, 5 keys: query 0 sees 4, query 1 sees 5.
+inline int64_t visible_keys(const AttentionSizes& sizes, int64_t t, bool causal) {
+  return causal ? std::clamp<int64_t>(t + 1 + sizes.keys - sizes.queries, 0, sizes.keys) : sizes.keys;
+}
+
+/// (query, key) pairs of one head of one batch element for which a score is needed.
+int64_t visible_pairs(const AttentionSizes& sizes, bool causal);
+
+/// Refuses q, k, v that are not f32 of four axes which fit each other, and an empty head.
+Status check_attention_srcs(std::string_view op, std::span<const TensorDesc> qkv, std::string_view k_name,
+                            std::string_view v_name);
+
+/// The most that a streaming kernel may ask for: tiles of kAttentionTile queries and keys for each task that can run at
+/// once, with `score_tiles` tiles of scores and `row_tiles` tiles of vectors.
+int64_t attention_tile_bytes(const AttentionSizes& sizes, int64_t score_tiles, int64_t row_tiles);
+
+/// Queries, or keys, of a tile at the most.
+inline constexpr int64_t kAttentionTile = 128;
+/// Tasks that may hold tiles at once.
+inline constexpr int64_t kMostAttentionTasks = 64;
+
+/// The probabilities of one query over its first `count` keys and the logarithm of their denominator; -inf where no key
+/// is visible.
+struct AttentionRow {
+  std::vector<double> probabilities;
+  double lse = 0;
+};
+
+/// `is_visible(s)` says whether key s < count may be seen.
+AttentionRow softmax_of_visible(std::vector<double> scores, const std::vector<bool>& is_visible);
+
+}  // namespace plimsoll::ops
