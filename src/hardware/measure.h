@@ -17,8 +17,11 @@ namespace plimsoll::hardware {
 struct MeasureOptions {
   /// For each figure by itself; a figure takes at least one pass, however long that is.
   double seconds_per_figure = 0.4;
+  /// For RAM's figures, in place of 256 MiB or 4 times the last cache, whichever is more. A smaller one measures
+  /// caches.
+  std::optional<Bytes> working_set = std::nullopt;
   /// Called now and then with what is being measured and the share done, 0 to 1. May be empty.
-  std::function<void(std::string_view what, double share)> progress;
+  std::function<void(std::string_view what, double share)> progress = nullptr;
 };
 
 /// Bandwidth of RAM with so many threads.

@@ -130,7 +130,8 @@ std::vector<int64_t> working_sets(int64_t largest) {
   return sets;
 }
 
-int64_t choose_working_set(const Cores& cores) {
+int64_t choose_working_set(const Cores& cores, const MeasureOptions& options) {
+  if (options.working_set) return align_up(std::max(options.working_set->value, int64_t{1}), int64_t{2} << 20);
   int64_t last_cache = 0;
   for (const Cache& cache : cores.caches) last_cache = std::max(last_cache, cache.size.value);
   return align_up(std::clamp(4 * last_cache, int64_t{256} << 20, int64_t{2} << 30), int64_t{2} << 20);
@@ -149,7 +150,7 @@ Result<MemoryMeasurement> try_measure_memory(const Cores& cores, ThreadPool& poo
   const auto report = [&](std::string_view what, double share) {
     if (options.progress) options.progress(what, share);
   };
-  const int64_t size = choose_working_set(cores);
+  const int64_t size = choose_working_set(cores, options);
   PLIMSOLL_ASSIGN(const RamReading ram, try_read_ram());
   if (ram.free.value < 2 * size)
     return Error{ErrorCode::kOutOfMemory,

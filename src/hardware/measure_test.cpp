@@ -16,7 +16,9 @@ const MeasureOptions kBrief{.seconds_per_figure = 0.02};
 TEST(MeasureMemory, LatencyGrowsWithTheWorkingSet) {
   ThreadPool pool(2);
   const Cores cores = probe_cores({}, probe_affinity());
-  const auto memory = try_measure_memory(cores, pool, kBrief);
+  MeasureOptions options = kBrief;
+  options.working_set = mebibytes(64);
+  const auto memory = try_measure_memory(cores, pool, options);
   ASSERT_TRUE(memory.ok()) << memory.error().message;
   EXPECT_GT(memory->first_touch.small_page_ns, 0);
   EXPECT_GT(memory->first_touch.huge_page_ns, 0);
@@ -25,8 +27,7 @@ TEST(MeasureMemory, LatencyGrowsWithTheWorkingSet) {
     EXPECT_GT(bandwidth.read.value, 1e8);
     EXPECT_GT(bandwidth.copy.value, 1e8);
   }
-  EXPECT_EQ(memory->latencies.back().level, "RAM");
-  EXPECT_GE(memory->latencies.back().working_set, mebibytes(256));
+  EXPECT_EQ(memory->latencies.back().working_set, mebibytes(64));
   EXPECT_GT(memory->latencies.back().latency_ns, 2 * memory->latencies.front().latency_ns);
 }
 
