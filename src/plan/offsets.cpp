@@ -13,7 +13,9 @@
 namespace plimsoll::plan {
 namespace {
 
-// Above this many boxes a node of the tree search costs too much; see offsets_core.h for what is done instead.
+// From the first number on the core is packed first (offsets_core.h): a node of the tree search costs more the more
+// boxes there are. Above the second one the whole problem is not searched at all.
+constexpr int kLeastCoreBoxes = 1000;
 constexpr int kMostSearchedBoxes = 5000;
 // A node's cost grows with the boxes and with the sections each is alive in.
 constexpr int64_t kEffortBoxes = 256;
@@ -98,11 +100,12 @@ class Portfolio {
   }
 
   void search() {
-    if (boxes_.count() > kMostSearchedBoxes) {
+    if (boxes_.count() > kLeastCoreBoxes) {
       CoreResult core = pack_core_first(boxes_, target_, options_, deadline_);
       nodes_ += core.nodes;
-      return keep(std::move(core.packing));
+      keep(std::move(core.packing));
     }
+    if (is_done() || boxes_.count() > kMostSearchedBoxes) return;
     const int64_t limit = node_limit(options_.effort, boxes_.count());
     RestartedSearch search(boxes_, options_.techniques);
     attempt(search, target_, options_.capacity ? limit : limit / 2);
