@@ -13,8 +13,9 @@
 namespace plimsoll::formats {
 namespace {
 
-// fadvise drops whole pages only; 4 KiB is the least page size, and a larger one only keeps a page longer.
-constexpr int64_t kPageBytes = 4096;
+// fadvise drops only what lies in the range as a whole, and the cache may hold up to 2 MiB as one piece: by single
+// pages a third of a 7 MB file stayed.
+constexpr int64_t kCachePieceBytes = 2 << 20;
 
 Error failure(const std::string& path, const char* what) {
   return io_error("cannot " + std::string(what) + " " + path + ": " + std::strerror(errno));
@@ -65,8 +66,8 @@ Status FileReader::try_read(int64_t offset, std::span<std::byte> out) const {
 }
 
 void FileReader::drop_behind(int64_t offset, int64_t count) const {
-  const int64_t first = offset / kPageBytes * kPageBytes;
-  const int64_t last = align_up(offset + count, kPageBytes);
+  const int64_t first = offset / kCachePieceBytes * kCachePieceBytes;
+  const int64_t last = align_up(offset + count, kCachePieceBytes);
   ::posix_fadvise(descriptor_, first, last - first, POSIX_FADV_DONTNEED);
 }
 
