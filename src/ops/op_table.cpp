@@ -92,12 +92,15 @@ NodeCall::NodeCall(const graph::Graph& graph, const graph::Node& node) : attribu
   for (graph::ValueId output : node.outputs) dsts_.push_back(graph.value(output).desc);
 }
 
+int64_t moved_bytes(const OpCall& call) {
+  int64_t bytes = 0;
+  for (const TensorDesc& src : call.srcs) bytes += src.size_bytes();
+  for (const TensorDesc& dst : call.dsts) bytes += dst.size_bytes();
+  return bytes;
+}
+
 Cost cost_of(const OpDef& def, const OpCall& call) {
-  if (def.cost) return def.cost(call);
-  Cost out;
-  for (const TensorDesc& src : call.srcs) out.bytes += src.size_bytes();
-  for (const TensorDesc& dst : call.dsts) out.bytes += dst.size_bytes();
-  return out;
+  return def.cost ? def.cost(call) : Cost{.bytes = moved_bytes(call)};
 }
 
 }  // namespace plimsoll::ops

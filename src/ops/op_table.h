@@ -49,6 +49,9 @@ class NodeCall {
   const Attributes& attributes_;
 };
 
+/// Bytes of all inputs and outputs, each once.
+int64_t moved_bytes(const OpCall& call);
+
 /// Cost of a call: the op's own rule, or none and every byte once.
 Cost cost_of(const OpDef& def, const OpCall& call);
 

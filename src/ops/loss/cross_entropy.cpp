@@ -37,10 +37,7 @@ Result<std::vector<TensorDesc>> infer_grad(const OpCall& call) {
 }
 
 Cost cost_by_logit(const OpCall& call, int64_t flops_a_logit) {
-  Cost out{.flops = flops_a_logit * call.srcs[kLogits].numel()};
-  for (const TensorDesc& src : call.srcs) out.bytes += src.size_bytes();
-  for (const TensorDesc& dst : call.dsts) out.bytes += dst.size_bytes();
-  return out;
+  return {.flops = flops_a_logit * call.srcs[kLogits].numel(), .bytes = moved_bytes(call)};
 }
 
 std::span<const double> row_of(const Array& logits, int64_t row) {

@@ -55,10 +55,7 @@ Result<std::vector<TensorDesc>> infer_with_grad(const OpCall& call) {
 /// `products` matrix products of rows × classes × width, and a few operations a logit.
 Cost cost_by_product(const OpCall& call, int64_t products) {
   const Sizes sizes = sizes_of(call.srcs[kX].shape, call.srcs[kWeight].shape);
-  Cost out{.flops = sizes.rows * sizes.classes * (2 * products * sizes.width + 8)};
-  for (const TensorDesc& src : call.srcs) out.bytes += src.size_bytes();
-  for (const TensorDesc& dst : call.dsts) out.bytes += dst.size_bytes();
-  return out;
+  return {.flops = sizes.rows * sizes.classes * (2 * products * sizes.width + 8), .bytes = moved_bytes(call)};
 }
 
 /// What a matrix library may ask for beside the operands of a product.

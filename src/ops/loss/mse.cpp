@@ -18,9 +18,7 @@ Result<std::vector<TensorDesc>> infer(const OpCall& call) {
   return std::vector<TensorDesc>{{DType::kF32, {}, {}}};
 }
 
-Cost cost(const OpCall& call) {
-  return {.flops = 3 * call.srcs[0].numel(), .bytes = 2 * call.srcs[0].size_bytes() + call.dsts[0].size_bytes()};
-}
+Cost cost(const OpCall& call) { return {.flops = 3 * call.srcs[0].numel(), .bytes = moved_bytes(call)}; }
 
 void evaluate(std::span<const Array> srcs, std::span<Array> dsts, const Attributes&) {
   double sum = 0;

@@ -46,10 +46,7 @@ Result<std::vector<TensorDesc>> infer_grad(const OpCall& call) {
 Cost cost_by_pair(const OpCall& call, int64_t products) {
   const AttentionSizes sizes = sizes_of(call);
   const int64_t pairs = sizes.batch * sizes.heads * visible_pairs(sizes, call.attributes.get_bool("causal"));
-  Cost out{.flops = pairs * (2 * products * sizes.head_size + 5)};
-  for (const TensorDesc& src : call.srcs) out.bytes += src.size_bytes();
-  for (const TensorDesc& dst : call.dsts) out.bytes += dst.size_bytes();
-  return out;
+  return {.flops = pairs * (2 * products * sizes.head_size + 5), .bytes = moved_bytes(call)};
 }
 
 /// Backward keeps sum over d of d_o · o for each query beside its tiles.
@@ -168,7 +165,7 @@ std::vector<Sample> samples() {
   return out;
 }
 
-/// lse is large enough that no probability exceeds 1, and -inf for the batch element that attends to nothing.
+/// About the logarithm of a few scores' exponentials, and -inf where a query sees nothing.
 SampleSrc sample_lse(const Extents& e, bool causal, bool has_mask) {
   const AttentionSizes sizes{.batch = e.b, .queries = e.t, .keys = e.s, .heads = e.h, .head_size = e.d};
   std::vector<double> values;
@@ -177,7 +174,7 @@ SampleSrc sample_lse(const Extents& e, bool causal, bool has_mask) {
       for (int64_t t = 0; t < e.t; ++t) {
         const bool sees_nothing = visible_keys(sizes, t, causal) == 0 || (has_mask && b == 0 && e.b > 1);
         values.push_back(sees_nothing ? -std::numeric_limits<double>::infinity()
-                                      : 4 * std::sqrt(static_cast<double>(e.d)) + 0.125 * static_cast<double>(t % 8));
+                                      : 4 + 0.125 * static_cast<double>(t % 8));
       }
   const Shape shape{e.b, e.h, e.t};
   return values.empty() ? f32_src(shape) : exact_src(DType::kF32, shape, values);

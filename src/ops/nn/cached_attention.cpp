@@ -20,10 +20,8 @@ Result<std::vector<TensorDesc>> infer(const OpCall& call) {
 /// As if the cache were full: the position is not known ahead.
 Cost cost(const OpCall& call) {
   const AttentionSizes sizes = sizes_of(call);
-  Cost out{.flops = sizes.batch * sizes.heads * visible_pairs(sizes, false) * (4 * sizes.head_size + 5)};
-  for (const TensorDesc& src : call.srcs) out.bytes += src.size_bytes();
-  for (const TensorDesc& dst : call.dsts) out.bytes += dst.size_bytes();
-  return out;
+  return {.flops = sizes.batch * sizes.heads * visible_pairs(sizes, false) * (4 * sizes.head_size + 5),
+          .bytes = moved_bytes(call)};
 }
 
 /// Tiles, or the scores of a query over the whole cache: with few queries that is what a kernel wants.

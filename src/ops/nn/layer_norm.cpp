@@ -43,10 +43,7 @@ Result<std::vector<TensorDesc>> infer_grad(const OpCall& call) {
 }
 
 Cost cost_by_element(const OpCall& call, int64_t flops_an_element) {
-  Cost out{.flops = flops_an_element * call.srcs[0].numel()};
-  for (const TensorDesc& src : call.srcs) out.bytes += src.size_bytes();
-  for (const TensorDesc& dst : call.dsts) out.bytes += dst.size_bytes();
-  return out;
+  return {.flops = flops_an_element * call.srcs[0].numel(), .bytes = moved_bytes(call)};
 }
 
 void evaluate(std::span<const Array> srcs, std::span<Array> dsts, const Attributes& attributes) {

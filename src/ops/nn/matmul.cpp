@@ -51,10 +51,7 @@ Result<std::vector<TensorDesc>> infer(const OpCall& call) {
 
 Cost cost(const OpCall& call) {
   const Sizes sizes = *try_sizes(call.srcs, call.attributes);
-  Cost out{.flops = 2 * sizes.batch.numel() * sizes.m * sizes.n * sizes.k};
-  for (const TensorDesc& src : call.srcs) out.bytes += src.size_bytes();
-  for (const TensorDesc& dst : call.dsts) out.bytes += dst.size_bytes();
-  return out;
+  return {.flops = 2 * sizes.batch.numel() * sizes.m * sizes.n * sizes.k, .bytes = moved_bytes(call)};
 }
 
 /// The offset of batch element `index` (of `batch`) in an operand whose own batch extents broadcast to it.

@@ -40,7 +40,7 @@ Result<std::vector<TensorDesc>> infer(const OpCall& call) {
 
 Cost cost(const OpCall& call) {
   const int64_t flops_an_element = call.srcs.size() > kMomentum ? 9 : 5;
-  return {.flops = flops_an_element * call.dsts[0].numel(), .bytes = update_bytes(call)};
+  return {.flops = flops_an_element * call.dsts[0].numel(), .bytes = moved_bytes(call)};
 }
 
 std::vector<Alias> aliases(const OpCall& call) {

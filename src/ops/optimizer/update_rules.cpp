@@ -85,13 +85,6 @@ std::vector<Sample> samples() {
 
 }  // namespace
 
-int64_t update_bytes(const OpCall& call) {
-  int64_t bytes = 0;
-  for (const TensorDesc& src : call.srcs) bytes += src.size_bytes();
-  for (const TensorDesc& dst : call.dsts) bytes += dst.size_bytes();
-  return bytes;
-}
-
 std::vector<ChunkableAxis> every_axis_of_param(const OpCall& call) {
   std::vector<ChunkableAxis> out;
   const Shape& shape = call.srcs[0].shape;
@@ -118,7 +111,7 @@ OpDef make_adam_op(std::string name, std::string doc, WeightDecay decay) {
           .infer = [name](const OpCall& call) { return infer(name, call); },
           .cost =
               [](const OpCall& call) {
-                return Cost{.flops = kFlopsAnElement * call.dsts[0].numel(), .bytes = update_bytes(call)};
+                return Cost{.flops = kFlopsAnElement * call.dsts[0].numel(), .bytes = moved_bytes(call)};
               },
           .aliases = aliases,
           .chunkable = every_axis_of_param,

@@ -4,9 +4,6 @@
 
 namespace plimsoll::ops {
 
-/// Bytes of an update that reads every input once and rewrites every output once.
-int64_t update_bytes(const OpCall& call);
-
 /// Every axis of the parameter: inputs of its shape are cut with it, step scalars go to every piece.
 std::vector<ChunkableAxis> every_axis_of_param(const OpCall& call);
 
