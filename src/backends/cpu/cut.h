@@ -36,6 +36,10 @@ constexpr int64_t kLeastTaskCost = 16 * 1024;
 /// No more tasks than this for one launch: partial results for every task stay small.
 constexpr int64_t kMostTasks = 64;
 
+/// Elementwise kernels' cost per element, about, and their cut in whole cache lines of f32.
+constexpr int64_t kElementwiseCost = 2;
+constexpr int64_t kLineElements = 16;
+
 /// The shared rule: `cost_per_unit` is about how many f32 elements a unit reads, writes, or computes with (a few
 /// instructions each). Borders fall on multiples of `multiple` units.
 inline Cut cut_by_cost(int64_t extent, int64_t cost_per_unit, int64_t multiple = 1) {
