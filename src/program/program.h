@@ -51,7 +51,8 @@ struct Point {
 ///
 /// What it holds is lost at `last` and starts empty at `first`, in every iteration: to carry content from one iteration
 /// to the next, a residence must cover the whole segment. With several slots each keeps its own iteration's content, so
-/// that a later segment reads in iteration i what slot i mod slots got in iteration i.
+/// that a later segment reads in iteration i what slot i mod slots got in iteration i. With one slot, only sums over
+/// the iterations and what is made in the last one (When::kLast) or the same in all can be read by a later loop.
 struct Residence {
   int buffer = 0;
   int64_t begin_bytes = 0;  ///< the range of the buffer that is here
@@ -73,7 +74,8 @@ struct Residence {
 enum class Role : uint8_t {
   kRead,        ///< needs `version` complete
   kWrite,       ///< makes `version`, whatever was there
-  kUpdate,      ///< needs `version` - 1 complete and makes `version` in place
+  kUpdate,      ///< needs `version` - 1 complete and makes `version` in place: by a kernel that adds into it, or that
+                ///< has the same bytes as a source
   kAccumulate,  ///< makes `version`: adds into what the previous iteration left (its last version of these bytes), or
                 ///< overwrites in the first, also where the kernel adds: the runtime then zeroes the destination before
   kWorkspace    ///< scratch, undefined before and after
