@@ -81,7 +81,8 @@ struct Output {
 /// what a planner does later.
 class Graph {
  public:
-  explicit Graph(std::string name = "graph") : name_(std::move(name)) {}
+  Graph() : Graph("graph") {}
+  explicit Graph(std::string name) : name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
 

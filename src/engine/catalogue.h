@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/api/backend.h"
+#include "ops/op_table.h"
+
+namespace plimsoll::engine {
+
+/// What the machine does in a second, measured or from the hardware catalogue; durations in plans come from it.
+struct Rates {
+  double flops_per_s = 1e11;
+  double bytes_per_s = 1e10;
+};
+
+/// The kernels of a session: each distinct call is prepared once, by the main backend or, where that refuses, by the
+/// fallback, which is counted.
+class Catalogue {
+ public:
+  Catalogue(const ops::OpTable& ops, backends::Backend& main, backends::Backend& fallback, Rates rates)
+      : ops_(ops), main_(main), fallback_(fallback), rates_(rates) {}
+
+  struct Entry {
+    program::Kernel spec;  ///< with the workspace that the kernel asked for
+    std::unique_ptr<backends::Kernel> kernel;
+    double duration_ns = 0;
+    std::string refusal;  ///< why the fallback runs it; empty where the main backend does
+  };
+
+  /// Prepares a call unless it is known. Returns: its index, stable for the catalogue's life.
+  Result<int> prepare(program::Kernel spec);
+
+  const Entry& entry(int index) const { return *entries_[static_cast<size_t>(index)]; }
+  int size() const { return static_cast<int>(entries_.size()); }
+  /// Forgets durations measured so far in favour of better ones; see calibrate.h.
+  void set_duration(int index, double duration_ns) { entries_[static_cast<size_t>(index)]->duration_ns = duration_ns; }
+
+ private:
+  const ops::OpTable& ops_;
+  backends::Backend& main_;
+  backends::Backend& fallback_;
+  Rates rates_;
+  std::map<std::string, int> index_by_key_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+};
+
+}  // namespace plimsoll::engine

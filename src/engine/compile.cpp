@@ -1,0 +1,44 @@
+#include "engine/compile.h"
+
+#include <set>
+
+namespace plimsoll::engine {
+
+std::map<std::string, int64_t> CompiledProgram::state_offsets() const {
+  std::map<std::string, int64_t> out;
+  for (const auto& [name, place] : lowered.state)
+    out[name] = program().residences[static_cast<size_t>(residence_of(place.buffer))].offset_bytes;
+  return out;
+}
+
+int CompiledProgram::residence_of(int buffer) const {
+  for (size_t i = 0; i < program().residences.size(); ++i)
+    if (program().residences[i].buffer == buffer) return static_cast<int>(i);
+  return -1;
+}
+
+std::vector<const backends::Kernel*> CompiledProgram::kernels(const Catalogue& catalogue) const {
+  std::vector<const backends::Kernel*> out;
+  for (int index : lowered.kernels) out.push_back(catalogue.entry(index).kernel.get());
+  return out;
+}
+
+std::vector<std::string> CompiledProgram::fallbacks(const Catalogue& catalogue) const {
+  std::set<std::string> out;
+  for (int index : lowered.kernels) {
+    const Catalogue::Entry& entry = catalogue.entry(index);
+    if (!entry.refusal.empty()) out.insert(entry.spec.op + ": " + entry.refusal);
+  }
+  return {out.begin(), out.end()};
+}
+
+Result<CompiledProgram> compile(const graph::Graph& graph, Environment& environment, const LowerOptions& lowering,
+                                const plan::PlanOptions& planning) {
+  CompiledProgram out;
+  PLIMSOLL_ASSIGN(out.lowered, lower(graph, environment.ops(), environment.catalogue(), lowering));
+  PLIMSOLL_ASSIGN(out.plan, plan::make_plan(out.lowered.problem, planning));
+  for (int index : out.lowered.kernels) out.plan.program.kernels.push_back(environment.catalogue().entry(index).spec);
+  return out;
+}
+
+}  // namespace plimsoll::engine
