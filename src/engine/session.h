@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+
+#include "engine/runner.h"
+#include "engine/session_plan.h"
+#include "memory/arena.h"
+#include "memory/ledger.h"
+
+namespace plimsoll::engine {
+
+/// A named tensor of the state region.
+struct StateView {
+  std::string name;
+  TensorDesc desc;
+  std::byte* data = nullptr;
+};
+
+/// A plan in memory: one arena, filled with parameters, and the programs bound to it.
+class Session {
+ public:
+  /// Takes the arena, draws the parameters from `seed` and zeroes the optimizer's state. Errors: out_of_memory.
+  ///
+  /// Requires: `environment` outlives the session.
+  static Result<std::unique_ptr<Session>> make(SessionPlan plan, Environment& environment, uint64_t seed);
+
+  Runner& train() { return *train_; }
+  /// nullptr where the plan has no such program. Running one program overwrites the outputs of the others.
+  Runner* evaluate() { return evaluate_.get(); }
+  Runner* generate() { return generate_.get(); }
+
+  std::vector<StateView> parameters();
+  std::vector<StateView> optimizer_state();
+  /// The state of that name. Errors: invalid_argument with the nearest name.
+  Result<StateView> find_state(std::string_view name);
+
+  const SessionPlan& plan() const { return plan_; }
+  memory::Ledger& ledger() { return ledger_; }
+  Environment& environment() { return environment_; }
+  memory::Arena& arena() { return *arena_; }
+
+ private:
+  Session(SessionPlan plan, Environment& environment) : plan_(std::move(plan)), environment_(environment) {}
+  void initialize(uint64_t seed);
+  void book();
+  std::vector<StateView> state_of(graph::ValueKind kind);
+
+  SessionPlan plan_;
+  Environment& environment_;
+  std::unique_ptr<memory::Arena> arena_;
+  std::unique_ptr<Runner> train_, evaluate_, generate_;
+  memory::Ledger ledger_;
+};
+
+}  // namespace plimsoll::engine

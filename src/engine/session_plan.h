@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+
+#include "engine/compile.h"
+#include "engine/training_graph.h"
+
+namespace plimsoll::engine {
+
+/// What a session is to do, before it is planned. Models share parameters by name.
+struct SessionSpec {
+  models::Model training;
+  std::optional<models::Model> evaluation{};  ///< forward only, e.g. without dropout
+  std::optional<models::Model> decoder{};     ///< one step of generation with its caches
+  optim::OptimizerConfig optimizer{};
+  optim::UpdateOptions update{};
+  int64_t microbatches = 1;  ///< `training` is one microbatch of so many in an update
+};
+
+/// Every byte that the process will need, by what for, in the order of the ledger's categories.
+struct MemoryNeed {
+  int64_t arena_bytes = 0;
+  int64_t page_table_bytes = 0;  ///< what the kernel charges for mapping the arena
+  int64_t runtime_bytes = 0;     ///< program, libraries, kernels, plans: measured, see kRuntimeBytes
+  int64_t data_bytes = 0;        ///< loader, tokenizer
+
+  int64_t total_bytes() const { return arena_bytes + page_table_bytes + runtime_bytes + data_bytes; }
+};
+
+/// All programs of a session, planned and proven, before any memory is taken.
+struct SessionPlan {
+  SessionSpec spec;
+  graph::Graph training_graph;
+  std::vector<std::string> unreached;  ///< trainable parameters that no gradient reaches
+  CompiledProgram train;
+  std::optional<CompiledProgram> evaluate;
+  std::optional<CompiledProgram> generate;
+  MemoryNeed need;
+};
+
+/// The resident memory of a process that trains, beside arena and data: executable and libraries (34 MiB resident after
+/// start on Debian 12), prepared kernels, graphs and plans, thread stacks. Measured with the models of the zoo; the
+/// tests in a memory control group hold it.
+constexpr int64_t kRuntimeBytes = int64_t{96} << 20;
+
+/// Plans all programs into one state region and one step region.
+///
+/// Errors: infeasible where `ram` (bytes for the whole process) is set and too small: needed, budget, tightest step and
+/// holders are those of the training program.
+Result<SessionPlan> plan_session(SessionSpec spec, Environment& environment, std::optional<Bytes> ram,
+                                 int64_t data_bytes);
+
+}  // namespace plimsoll::engine
