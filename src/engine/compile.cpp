@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "plan/check.h"
+
 namespace plimsoll::engine {
 
 std::map<std::string, int64_t> CompiledProgram::state_offsets() const {
@@ -38,6 +40,8 @@ Result<CompiledProgram> compile(const graph::Graph& graph, Environment& environm
   PLIMSOLL_ASSIGN(out.lowered, lower(graph, environment.ops(), environment.catalogue(), lowering));
   PLIMSOLL_ASSIGN(out.plan, plan::make_plan(out.lowered.problem, planning));
   for (int index : out.lowered.kernels) out.plan.program.kernels.push_back(environment.catalogue().entry(index).spec);
+  const Status proof = plan::check_program(out.plan.program, {});
+  if (!proof.ok()) return proof.error().with_context("the plan failed its check, which is a bug in plimsoll");
   return out;
 }
 

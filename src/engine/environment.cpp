@@ -11,7 +11,8 @@ Result<std::unique_ptr<Environment>> Environment::make(const Options& options) {
   if (options.threads < 0 || options.threads > kMostThreads)
     return invalid_argument("threads is " + std::to_string(options.threads) + "; expected 0 (all) to " +
                             std::to_string(kMostThreads));
-  const int threads = options.threads > 0 ? options.threads : hardware::probe_cores({}, hardware::probe_affinity()).usable;
+  const int threads =
+      options.threads > 0 ? options.threads : hardware::probe_cores({}, hardware::probe_affinity()).usable;
   return std::unique_ptr<Environment>(new Environment(threads, options.reference, options.rates));
 }
 

@@ -304,8 +304,12 @@ class Lowerer {
       if (it == sums_.end()) continue;
       for (const When when : {When::kFirst, When::kNotFirst}) {
         const bool is_first = when == When::kFirst;
+        // A sum over one row is a copy that can add.
         const TensorDesc& desc = graph_.value(output).desc;
-        program::Kernel kernel{.op = "identity", .srcs = {desc}, .dsts = {desc}};
+        program::Kernel kernel{.op = "reduce_sum",
+                               .attributes = {{"axes", std::vector<int64_t>{0}}, {"keep_dims", false}},
+                               .srcs = {{desc.dtype, {1, desc.numel()}, {}}},
+                               .dsts = {{desc.dtype, {desc.numel()}, {}}}};
         if (!is_first) kernel.accumulated_dsts = {0};
         PLIMSOLL_RETURN_IF_ERROR(
             finish({.uses = {read(output, Phase::kBackward),

@@ -37,7 +37,9 @@ std::unique_ptr<Run> start(int64_t batch, int64_t microbatches, const std::strin
   auto run = std::make_unique<Run>();
   run->environment = Environment::make({.threads = 2}).value();
   const models::Model model = make_mlp(run->environment->ops(), batch / microbatches);
-  const auto training = make_training_graph(model, run->environment->ops(), {.name = optimizer, .lr = lr}, {.checks_gradients = false}).value();
+  const auto training =
+      make_training_graph(model, run->environment->ops(), {.name = optimizer, .lr = lr}, {.checks_gradients = false})
+          .value();
   run->compiled = compile(training.graph, *run->environment, {.microbatches = microbatches}, {}).value();
   EXPECT_EQ(run->compiled.plan.step_bytes, run->compiled.plan.step_lower_bound);
   run->arena = memory::try_make_host_arena(Bytes{run->compiled.plan.arena_bytes}, run->environment->pool()).value();
@@ -84,6 +86,17 @@ TEST(Training, AnMlpLearns) {
   for (const char* optimizer : {"sgd", "adamw"}) {
     const std::vector<float> losses = train(1, optimizer, optimizer == std::string("sgd") ? 0.2 : 0.01, 300);
     EXPECT_LT(losses.back(), losses.front() / 10) << optimizer;
+  }
+}
+
+// Cases G23 and G26: the gradients of an update do not depend on how it is cut.
+TEST(Training, MicrobatchesEqualTheWholeBatch) {
+  const std::vector<float> whole = train(1, "adamw", 0.01, 10);
+  for (const int64_t microbatches : {2, 8}) {
+    const std::vector<float> parts = train(microbatches, "adamw", 0.01, 10);
+    // mse averages over the microbatch; the sum of k such means is k times the mean of all.
+    for (size_t i = 0; i < whole.size(); ++i)
+      EXPECT_NEAR(parts[i] / static_cast<float>(microbatches), whole[i], 1e-4f * whole[i]) << microbatches << " " << i;
   }
 }
 

@@ -106,7 +106,12 @@ void Executor::launch(const Instruction& instruction, int64_t iteration) {
   const program::Kernel& kernel = program_.kernels[index];
   size_t next = 0;
   for (size_t i = 0; i < kernel.srcs.size(); ++i) srcs_[i] = address(instruction.operands[next++], iteration);
-  for (size_t i = 0; i < kernel.dsts.size(); ++i) dsts_[i] = address(instruction.operands[next++], iteration);
+  for (size_t i = 0; i < kernel.dsts.size(); ++i) {
+    const program::Operand& dst = instruction.operands[next++];
+    dsts_[i] = address(dst, iteration);
+    if (dst.role == program::Role::kAccumulate && iteration == 0)
+      binding_.backend->zero(dsts_[i], dst.end_bytes - dst.begin_bytes);
+  }
   void* workspace = next < instruction.operands.size() ? address(instruction.operands[next], iteration) : nullptr;
   binding_.kernels[index]->launch(
       {std::span(srcs_).first(kernel.srcs.size()), std::span(dsts_).first(kernel.dsts.size()), workspace});
