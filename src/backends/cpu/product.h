@@ -11,7 +11,7 @@ struct Matrix {
   bool is_transposed = false;
 };
 
-/// dst[m,n] = factor · a[m,k] · b[k,n], or added to dst; one task's product, on the calling thread alone.
+/// dst[m,n] = a[m,k] · b[k,n], or added to dst; one task's product, on the calling thread alone.
 ///
 /// Shapes: row i of dst begins at dst + i · stride. An empty sum is 0.
 /// Memory: oneDNN takes 17 KB for the time of the call; wide products are cut so that it never packs a whole operand,
@@ -25,7 +25,6 @@ struct Product {
   Matrix b;
   float* dst = nullptr;
   int64_t stride = 0;
-  float factor = 1;
   bool accumulate = false;
 };
 void multiply(const Product& product);

@@ -19,10 +19,15 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 /// The state of the streaming softmax for the queries [begin, end) of one head.
 struct QueryTile {
   Range queries;
-  float* o;  ///< of the first query
+  float* o;  ///< of the first query: in `o_room`, or in the destination where heads are large
+  int64_t o_stride;
   alignas(64) float scores[kQueryTile * kKeyTile];
   float top[kQueryTile];  ///< largest score so far
   float sum[kQueryTile];  ///< Σ e^(score - top)
+  alignas(64) float q_room[kQueryTile * kMostCopiedHeadSize];
+  alignas(64) float k_room[kKeyTile * kMostCopiedHeadSize];
+  alignas(64) float v_room[kKeyTile * kMostCopiedHeadSize];
+  alignas(64) float o_room[kQueryTile * kMostCopiedHeadSize];
 };
 
 }  // namespace plimsoll::backends::cpu
@@ -45,6 +50,7 @@ void absorb_keys(const AttentionForward& a, QueryTile& tile, const int32_t* mask
     float* scores = tile.scores + row * kKeyTile;
     const int64_t seen = a.seen(tile.queries.begin + row);
     const int64_t n = std::clamp<int64_t>(seen - keys.begin, 0, keys.size());
+    scale_row(scores, scores, n, a.scale);
     if (mask != nullptr) mask_row(mask + keys.begin, scores, n);
     const float old_top = tile.top[row];
     const float top = std::max(old_top, row_max(scores, n));
@@ -54,7 +60,7 @@ void absorb_keys(const AttentionForward& a, QueryTile& tile, const int32_t* mask
     if (top != old_top && keys.begin > 0) {
       const float factor = std::exp(old_top - shift);
       tile.sum[row] *= factor;
-      float* o = tile.o + row * a.row_stride();
+      float* o = tile.o + row * tile.o_stride;
       scale_row(o, o, a.sizes.head_size, factor);
     }
     tile.top[row] = top;
@@ -63,11 +69,11 @@ void absorb_keys(const AttentionForward& a, QueryTile& tile, const int32_t* mask
 }
 
 /// Divides by the sums; lse = top + log(sum).
-void finish_queries(const AttentionForward& a, QueryTile& tile, float* lse) {
+void finish_queries(const AttentionForward& a, const QueryTile& tile, float* dst, float* lse) {
   for (int64_t row = 0; row < tile.queries.size(); ++row) {
-    float* o = tile.o + row * a.row_stride();
     const bool sees_nothing = tile.top[row] == kMinusInfinity && tile.sum[row] == 0;
-    scale_row(o, o, a.sizes.head_size, sees_nothing ? 0 : 1 / tile.sum[row]);
+    scale_row(tile.o + row * tile.o_stride, dst + row * a.row_stride(), a.sizes.head_size,
+              sees_nothing ? 0 : 1 / tile.sum[row]);
     if (lse != nullptr) lse[row] = sees_nothing ? kMinusInfinity : tile.top[row] + std::log(tile.sum[row]);
   }
 }
@@ -79,6 +85,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "backends/cpu/kernel_table.h"
+#include "backends/cpu/onednn.h"
 #include "backends/cpu/product.h"
 
 namespace plimsoll::backends::cpu {
@@ -87,11 +94,14 @@ namespace {
 HWY_EXPORT(absorb_keys);
 HWY_EXPORT(finish_queries);
 
-void start_queries(const AttentionForward& a, QueryTile& tile) {
+void start_queries(const AttentionForward& a, QueryTile& tile, float* dst) {
+  const bool copies = a.sizes.head_size <= kMostCopiedHeadSize;
+  tile.o = copies ? tile.o_room : dst;
+  tile.o_stride = copies ? a.sizes.head_size : a.row_stride();
   std::fill_n(tile.top, tile.queries.size(), kMinusInfinity);
   std::fill_n(tile.sum, tile.queries.size(), 0.0f);
   for (int64_t row = 0; row < tile.queries.size(); ++row)
-    std::fill_n(tile.o + row * a.row_stride(), a.sizes.head_size, 0.0f);
+    std::fill_n(tile.o + row * tile.o_stride, a.sizes.head_size, 0.0f);
 }
 
 }  // namespace
@@ -104,36 +114,32 @@ void attend(const AttentionForward& a, int64_t task) {
   QueryTile tile;
   tile.queries = cut[task % cut.tasks()];
   const int64_t at = a.sizes.q_at(b, tile.queries.begin, h);
-  tile.o = a.o + at;
-  start_queries(a, tile);
+  start_queries(a, tile, a.o + at);
 
   const int32_t* mask = a.mask == nullptr ? nullptr : a.mask + b * a.sizes.keys;
   const int64_t rows = tile.queries.size();
+  const int64_t size = a.sizes.head_size;
   const int64_t stride = a.row_stride();
+  const Matrix q = gather_rows(a.q + at, rows, stride, size, tile.q_room);
   const Cut key_cut(a.seen(tile.queries.end - 1), kKeyTile);
   for (int64_t key_task = 0; key_task < key_cut.tasks(); ++key_task) {
     const Range keys = key_cut[key_task];
     const int64_t key_at = a.sizes.k_at(b, keys.begin, h);
-    multiply({.m = rows,
-              .n = keys.size(),
-              .k = a.sizes.head_size,
-              .a = {a.q + at, stride},
-              .b = {a.k + key_at, stride, true},
-              .dst = tile.scores,
-              .stride = kKeyTile,
-              .factor = a.scale});
+    Matrix k = gather_rows(a.k + key_at, keys.size(), stride, size, tile.k_room);
+    k.is_transposed = true;
+    multiply({.m = rows, .n = keys.size(), .k = size, .a = q, .b = k, .dst = tile.scores, .stride = kKeyTile});
     HWY_DYNAMIC_DISPATCH(absorb_keys)(a, tile, mask, keys);
     multiply({.m = rows,
-              .n = a.sizes.head_size,
+              .n = size,
               .k = keys.size(),
               .a = {tile.scores, kKeyTile},
-              .b = {a.v + key_at, stride},
+              .b = gather_rows(a.v + key_at, keys.size(), stride, size, tile.v_room),
               .dst = tile.o,
-              .stride = stride,
+              .stride = tile.o_stride,
               .accumulate = true});
   }
   float* lse = a.lse == nullptr ? nullptr : a.lse + a.sizes.lse_at(b, tile.queries.begin, h);
-  HWY_DYNAMIC_DISPATCH(finish_queries)(a, tile, lse);
+  HWY_DYNAMIC_DISPATCH(finish_queries)(a, tile, a.o + at, lse);
 }
 
 namespace {
@@ -144,6 +150,8 @@ Result<std::unique_ptr<Kernel>> prepare_attention(const program::Kernel& kernel,
   attention.scale =
       static_cast<float>(ops::attention_scale(kernel.attributes.get_float("scale"), attention.sizes.head_size));
   attention.offset = attention_offset(attention.sizes, kernel.attributes.get_bool("causal"));
+  compile_sgemm(false, true);
+  compile_sgemm(false, false);
   const bool has_mask = kernel.srcs.size() > 3;
   return make_kernel([=, &pool = context.pool](const LaunchArgs& args) {
     AttentionForward a = attention;

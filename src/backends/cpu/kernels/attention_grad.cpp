@@ -3,7 +3,7 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/attention_grad.cpp"
 #include "hwy/foreach_target.h"
 // Highway wants its own header after foreach_target.h.
-#include "backends/cpu/cut.h"
+#include "backends/cpu/attention_forward.h"
 #include "backends/cpu/row_math.h"
 
 #ifndef PLIMSOLL_BACKENDS_CPU_SCORE_TILE
@@ -18,6 +18,10 @@ constexpr int64_t kTileKeys = 64;
 struct ScoreTile {
   alignas(64) float p[kTileQueries * kTileKeys];        ///< scores in, probabilities out
   alignas(64) float d_score[kTileQueries * kTileKeys];  ///< d_o · v in, gradients of q · k out
+  alignas(64) float q_room[kTileQueries * kMostCopiedHeadSize];
+  alignas(64) float d_o_room[kTileQueries * kMostCopiedHeadSize];
+  alignas(64) float k_room[kTileKeys * kMostCopiedHeadSize];
+  alignas(64) float v_room[kTileKeys * kMostCopiedHeadSize];
 };
 
 /// What one row of a tile is made from.
@@ -39,13 +43,14 @@ namespace plimsoll::backends::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-/// p = e^(score - lse); d_score = scale · p · (d_o · v - d_o · o). 0 where the query does not see the key.
+/// p = e^(scale · score - lse); d_score = scale · p · (d_o · v - d_o · o). 0 where the query does not see the key.
 void make_row(const ScoreRow& row, float* p, float* d_score) {
   const float delta =
       sum_over(row.head_size, [&](F32, int64_t, auto load) { return hn::Mul(load(row.o), load(row.d_o)); });
   // A query that sees no key at all has lse = -inf.
   const int64_t n = row.lse == -std::numeric_limits<float>::infinity() ? 0 : row.seen;
-  map([&](F32 d, VF score) { return exp_below_88(d, hn::Sub(score, hn::Set(d, row.lse))); }, p, p, n);
+  map([&](F32 d, VF score) { return exp_below_88(d, hn::MulSub(score, hn::Set(d, row.scale), hn::Set(d, row.lse))); },
+      p, p, n);
   for (int64_t i = 0; row.mask != nullptr && i < n; ++i)
     if (row.mask[i] == 0) p[i] = 0;
   map<Run::kAlong, Run::kAlong>(
@@ -64,8 +69,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "backends/cpu/kernel_table.h"
-#include "backends/cpu/product.h"
-#include "ops/nn/attention.h"
+#include "backends/cpu/onednn.h"
 
 namespace plimsoll::backends::cpu {
 namespace {
@@ -109,8 +113,10 @@ class HeadGrad {
     for (int64_t task = 0; task < key_cut.tasks(); ++task) {
       const int64_t first = first_query_that_sees(key_cut[task].begin);
       const Cut query_cut(settings_.sizes.queries - first, kTileQueries);
+      const Matrix k = gather(k_, key_cut[task], tile.k_room);
+      const Matrix v = gather(v_, key_cut[task], tile.v_room);
       for (int64_t i = 0; i < query_cut.tasks(); ++i)
-        add_tile(tile, {first + query_cut[i].begin, first + query_cut[i].end}, key_cut[task]);
+        add_tile(tile, {first + query_cut[i].begin, first + query_cut[i].end}, key_cut[task], k, v);
     }
   }
 
@@ -125,16 +131,15 @@ class HeadGrad {
       std::memset(rows + i * stride_, 0, static_cast<size_t>(settings_.sizes.head_size) * sizeof(float));
   }
 
-  /// dst[queries,keys] = factor · a · bᵀ over the head's size.
-  void make_scores(const float* a, const float* b, Range queries, Range keys, float factor, float* dst) const {
-    multiply({.m = queries.size(),
-              .n = keys.size(),
+  /// dst[m,n] = a · bᵀ over the head's size.
+  void make_scores(const Matrix& a, const Matrix& b, int64_t m, int64_t n, float* dst) const {
+    multiply({.m = m,
+              .n = n,
               .k = settings_.sizes.head_size,
-              .a = {a + queries.begin * stride_, stride_},
-              .b = {b + keys.begin * stride_, stride_, true},
+              .a = a,
+              .b = {b.data, b.stride, true},
               .dst = dst,
-              .stride = kTileKeys,
-              .factor = factor});
+              .stride = kTileKeys});
   }
 
   void make_rows(ScoreTile& tile, Range queries, Range keys) const {
@@ -153,32 +158,31 @@ class HeadGrad {
     }
   }
 
-  /// dst[keys] += tileᵀ · rows[queries]
-  void add_to_keys(const float* tile, const float* rows, Range queries, Range keys, float* dst) const {
-    multiply({.m = keys.size(),
+  /// dst[m,head_size] += tile · rows
+  void add_product(const Matrix& tile, const Matrix& rows, int64_t m, int64_t k, float* dst) const {
+    multiply({.m = m,
               .n = settings_.sizes.head_size,
-              .k = queries.size(),
-              .a = {tile, kTileKeys, true},
-              .b = {rows + queries.begin * stride_, stride_},
-              .dst = dst + keys.begin * stride_,
+              .k = k,
+              .a = tile,
+              .b = rows,
+              .dst = dst,
               .stride = stride_,
               .accumulate = true});
   }
 
-  void add_tile(ScoreTile& tile, Range queries, Range keys) const {
-    make_scores(q_, k_, queries, keys, settings_.scale, tile.p);
-    make_scores(d_o_, v_, queries, keys, 1, tile.d_score);
+  Matrix gather(const float* rows, Range range, float* room) const {
+    return gather_rows(rows + range.begin * stride_, range.size(), stride_, settings_.sizes.head_size, room);
+  }
+
+  void add_tile(ScoreTile& tile, Range queries, Range keys, const Matrix& k, const Matrix& v) const {
+    const Matrix q = gather(q_, queries, tile.q_room);
+    const Matrix d_o = gather(d_o_, queries, tile.d_o_room);
+    make_scores(q, k, queries.size(), keys.size(), tile.p);
+    make_scores(d_o, v, queries.size(), keys.size(), tile.d_score);
     make_rows(tile, queries, keys);
-    add_to_keys(tile.p, d_o_, queries, keys, d_v_);
-    add_to_keys(tile.d_score, q_, queries, keys, d_k_);
-    multiply({.m = queries.size(),
-              .n = settings_.sizes.head_size,
-              .k = keys.size(),
-              .a = {tile.d_score, kTileKeys},
-              .b = {k_ + keys.begin * stride_, stride_},
-              .dst = d_q_ + queries.begin * stride_,
-              .stride = stride_,
-              .accumulate = true});
+    add_product({tile.p, kTileKeys, true}, d_o, keys.size(), queries.size(), d_v_ + keys.begin * stride_);
+    add_product({tile.d_score, kTileKeys, true}, q, keys.size(), queries.size(), d_k_ + keys.begin * stride_);
+    add_product({tile.d_score, kTileKeys}, k, queries.size(), keys.size(), d_q_ + queries.begin * stride_);
   }
 
   const Settings& settings_;
@@ -205,6 +209,9 @@ Result<std::unique_ptr<Kernel>> prepare_attention_grad(const program::Kernel& ke
       .scale = static_cast<float>(ops::attention_scale(kernel.attributes.get_float("scale"), sizes.head_size)),
       .causal = kernel.attributes.get_bool("causal"),
       .has_mask = kernel.srcs.size() > 6};
+  compile_sgemm(false, true);
+  compile_sgemm(true, false);
+  compile_sgemm(false, false);
   return make_kernel([=, &pool = context.pool](const LaunchArgs& args) {
     pool.run(sizes.batch * sizes.heads, [&](int64_t head, int) { HeadGrad(settings, args, head).run(); });
   });

@@ -1,6 +1,7 @@
 // cached_attention: attention over the filled part of a key/value cache.
 #include "backends/cpu/attention_forward.h"
 #include "backends/cpu/kernel_table.h"
+#include "backends/cpu/onednn.h"
 
 namespace plimsoll::backends::cpu {
 namespace {
@@ -11,6 +12,8 @@ Result<std::unique_ptr<Kernel>> prepare_cached_attention(const program::Kernel& 
   AttentionForward attention{.sizes = ops::attention_sizes(kernel.srcs[0].shape, kernel.srcs[1].shape)};
   attention.scale =
       static_cast<float>(ops::attention_scale(kernel.attributes.get_float("scale"), attention.sizes.head_size));
+  compile_sgemm(false, true);
+  compile_sgemm(false, false);
   return make_kernel([=, &pool = context.pool](const LaunchArgs& args) {
     AttentionForward a = attention;
     a.offset = std::clamp<int64_t>(*src<int64_t>(args, 3), -a.sizes.queries, a.sizes.keys);

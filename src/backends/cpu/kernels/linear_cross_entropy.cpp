@@ -43,6 +43,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "backends/cpu/kernel_table.h"
+#include "backends/cpu/onednn.h"
 #include "backends/cpu/product.h"
 #include "ops/loss/logits_chunk.h"
 
@@ -204,6 +205,9 @@ int64_t chunk_rows_of(const program::Kernel& kernel) {
 Result<std::unique_ptr<Kernel>> prepare_linear_cross_entropy(const program::Kernel& kernel, const CpuContext& context) {
   PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {2}));
   if (accumulates(kernel, 1)) return unsupported("[" + kernel.op + "] the cpu kernel does not add into d_x");
+  compile_sgemm(false, true);
+  compile_sgemm(true, false);
+  compile_sgemm(false, false);
   return std::unique_ptr<Kernel>(std::make_unique<LinearCrossEntropy>(kernel, context, chunk_rows_of(kernel)));
 }
 
