@@ -42,7 +42,7 @@ void for_samples(const std::string& op, const Body& body) {
       for (const TensorDesc& desc : run.kernel().srcs) trace += " " + to_string(desc);
       SCOPED_TRACE(trace);
       body(run);
-      if (testing::Test::HasFailure() || testing::Test::IsSkipped()) return;
+      if (testing::Test::HasFailure()) return;
     }
 }
 
@@ -62,7 +62,7 @@ TEST_P(EveryOp, CpuIsRightAndSameForAnyThreads) {
   for_samples(GetParam(), [&](const SampleRun& run) {
     if (run.is_view()) return;
     const auto one = cpu_backends()[0]->prepare(run.kernel());
-    if (!one.ok()) GTEST_SKIP() << one.error().message;
+    ASSERT_TRUE(one.ok()) << one.error().message;
     const auto outputs = run.launch(**one);
     run.expect_right(outputs);
     for (const auto& backend : cpu_backends()) {
