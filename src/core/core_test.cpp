@@ -55,7 +55,8 @@ TEST(Suggest, NamesTheNearest) {
 }
 
 TEST(Space, NamesGoBothWays) {
-  for (int i = 0; i < kSpaceCount; ++i) EXPECT_EQ(try_parse_space(to_string(static_cast<Space>(i))), static_cast<Space>(i));
+  for (int i = 0; i < kSpaceCount; ++i)
+    EXPECT_EQ(try_parse_space(to_string(static_cast<Space>(i))), static_cast<Space>(i));
   EXPECT_FALSE(try_parse_space("tape").has_value());
 }
 

@@ -25,7 +25,8 @@ class Verifier {
       if (!names.insert(value.name).second) return corrupt("[verify] two values are named '" + value.name + "'");
       const auto numel = value.desc.shape.try_numel();
       if (!numel || !checked_multiply(*numel, size_bytes(value.desc.dtype)))
-        return corrupt("[verify] value '" + value.name + "' has no valid size: " + plimsoll::to_string(value.desc.shape));
+        return corrupt("[verify] value '" + value.name +
+                       "' has no valid size: " + plimsoll::to_string(value.desc.shape));
       if (value.kind != ValueKind::kComputed) is_made_[i] = true;
       if (value.kind == ValueKind::kConstant && static_cast<int64_t>(value.literal.size()) != *numel)
         return corrupt("[verify] constant '" + value.name + "' lacks elements");

@@ -1,0 +1,2 @@
+#include "apps/main.h"
+#include "low/low.h"

@@ -1,0 +1,5 @@
+#pragma once
+
+#include "hwy/highway.h"
+#include "left/left.h"
+#include "right/right.h"

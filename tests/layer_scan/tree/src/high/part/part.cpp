@@ -1,0 +1,4 @@
+#include "high/part/part.h"
+
+#include "apps/main.h"
+#include "high/high.h"

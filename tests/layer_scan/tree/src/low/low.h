@@ -1,0 +1,4 @@
+#pragma once
+
+#include "right/right.h"
+// #include "high/high.h"

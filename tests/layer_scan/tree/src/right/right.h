@@ -1,0 +1,4 @@
+#pragma once
+
+#include "lost/lost.h"
+#include "low/low.h"
