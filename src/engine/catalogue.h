@@ -35,8 +35,8 @@ class Catalogue {
 
   const Entry& entry(int index) const { return *entries_[static_cast<size_t>(index)]; }
   int size() const { return static_cast<int>(entries_.size()); }
-  /// Forgets durations measured so far in favour of better ones; see calibrate.h.
-  void set_duration(int index, double duration_ns) { entries_[static_cast<size_t>(index)]->duration_ns = duration_ns; }
+  /// What durations of kernels prepared from now on are computed from.
+  void set_rates(Rates rates) { rates_ = rates; }
 
  private:
   const ops::OpTable& ops_;

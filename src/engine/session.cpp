@@ -22,7 +22,7 @@ Result<std::unique_ptr<Session>> Session::make(SessionPlan plan, Environment& en
 
 void Session::initialize(uint64_t seed) {
   static constexpr int64_t kElementsPerTask = 1 << 16;
-  for (const StateView& view : parameters()) {
+  for (const TensorView& view : parameters()) {
     const models::Initializer initializer = plan_.spec.training.parameters.at(view.name).initializer;
     const int64_t numel = view.desc.numel();
     environment_.pool().run((numel + kElementsPerTask - 1) / kElementsPerTask, [&](int64_t task, int) {
@@ -31,7 +31,7 @@ void Session::initialize(uint64_t seed) {
       models::initialize({reinterpret_cast<float*>(view.data) + first, count}, first, initializer, view.name, seed);
     });
   }
-  for (const StateView& view : optimizer_state()) environment_.backend().zero(view.data, view.desc.size_bytes());
+  for (const TensorView& view : optimizer_state()) environment_.backend().zero(view.data, view.desc.size_bytes());
 }
 
 void Session::book() {
@@ -46,21 +46,21 @@ void Session::book() {
   ledger_.add(Space::kHost, Category::kInput, Bytes{plan_.need.data_bytes});
 }
 
-std::vector<StateView> Session::state_of(graph::ValueKind kind) {
-  std::vector<StateView> out;
+std::vector<TensorView> Session::state_of(graph::ValueKind kind) {
+  std::vector<TensorView> out;
   const auto offsets = plan_.train.state_offsets();
   for (const graph::Value& value : plan_.training_graph.values())
     if (value.kind == kind) out.push_back({value.name, value.desc, arena_->at(offsets.at(value.name))});
   return out;
 }
 
-std::vector<StateView> Session::parameters() { return state_of(graph::ValueKind::kParameter); }
-std::vector<StateView> Session::optimizer_state() { return state_of(graph::ValueKind::kState); }
+std::vector<TensorView> Session::parameters() { return state_of(graph::ValueKind::kParameter); }
+std::vector<TensorView> Session::optimizer_state() { return state_of(graph::ValueKind::kState); }
 
-Result<StateView> Session::find_state(std::string_view name) {
+Result<TensorView> Session::find_state(std::string_view name) {
   std::vector<std::string> names;
   for (const auto kind : {graph::ValueKind::kParameter, graph::ValueKind::kState})
-    for (StateView& view : state_of(kind)) {
+    for (TensorView& view : state_of(kind)) {
       if (view.name == name) return std::move(view);
       names.push_back(view.name);
     }

@@ -2,19 +2,13 @@
 
 #include <memory>
 
+#include "engine/checkpoint.h"
 #include "engine/runner.h"
 #include "engine/session_plan.h"
 #include "memory/arena.h"
 #include "memory/ledger.h"
 
 namespace plimsoll::engine {
-
-/// A named tensor of the state region.
-struct StateView {
-  std::string name;
-  TensorDesc desc;
-  std::byte* data = nullptr;
-};
 
 /// A plan in memory: one arena, filled with parameters, and the programs bound to it.
 class Session {
@@ -29,10 +23,10 @@ class Session {
   Runner* evaluate() { return evaluate_.get(); }
   Runner* generate() { return generate_.get(); }
 
-  std::vector<StateView> parameters();
-  std::vector<StateView> optimizer_state();
+  std::vector<TensorView> parameters();
+  std::vector<TensorView> optimizer_state();
   /// The state of that name. Errors: invalid_argument with the nearest name.
-  Result<StateView> find_state(std::string_view name);
+  Result<TensorView> find_state(std::string_view name);
 
   const SessionPlan& plan() const { return plan_; }
   memory::Ledger& ledger() { return ledger_; }
@@ -43,7 +37,7 @@ class Session {
   Session(SessionPlan plan, Environment& environment) : plan_(std::move(plan)), environment_(environment) {}
   void initialize(uint64_t seed);
   void book();
-  std::vector<StateView> state_of(graph::ValueKind kind);
+  std::vector<TensorView> state_of(graph::ValueKind kind);
 
   SessionPlan plan_;
   Environment& environment_;

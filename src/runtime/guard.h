@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "runtime/executor.h"
+
+namespace plimsoll::runtime {
+
+struct GuardOptions {
+  /// Also prove that no instruction changes a byte outside what it says it writes: a hash of the whole arena around
+  /// every instruction, so for small programs only.
+  bool checks_outside = false;
+};
+
+/// What a guarded step found.
+struct GuardReport {
+  Outcome outcome;
+  int64_t executed_peak_bytes = 0;  ///< one past the highest byte of the arena that was state or was written
+  std::string fault;                ///< the first stray write or unwritten output; empty where there was none
+};
+
+/// Runs one step as Executor::run does, with every byte that holds nothing poisoned: a residence when its life begins
+/// and when it ends, each workspace before its kernel. So a read of what is dead gives NaN, and what was touched shows.
+///
+/// A test mode. `arena` are the bytes of `space`. Cost: three times the memory traffic of the step, or, with
+/// checks_outside, instructions × arena bytes.
+GuardReport run_guarded(Executor& executor, std::span<std::byte> arena, Space space, FeedSource feed,
+                        const GuardOptions& options = {});
+
+}  // namespace plimsoll::runtime
