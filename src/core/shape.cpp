@@ -27,13 +27,16 @@ int64_t Shape::numel() const {
 }
 
 std::optional<int64_t> Shape::try_numel() const {
+  // Zeros are left out first, so that the verdict does not depend on where they stand and no partial product overflows.
   std::optional<int64_t> n = 1;
+  bool is_empty = false;
   for (int64_t dim : dims()) {
     if (dim < 0) return std::nullopt;
-    n = checked_multiply(*n, dim);
+    is_empty = is_empty || dim == 0;
+    n = checked_multiply(*n, std::max<int64_t>(dim, 1));
     if (!n) return std::nullopt;
   }
-  return n;
+  return is_empty ? 0 : n;
 }
 
 int64_t Shape::numel_between(int first, int last) const {

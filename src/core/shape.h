@@ -41,7 +41,7 @@ class Shape {
 
   /// The number of elements; the graph's verifier has made sure that it fits.
   int64_t numel() const;
-  /// The same, or nothing where a size is negative or the product overflows int64.
+  /// The same, or nothing where an extent is negative or the product of those that are not zero overflows int64.
   std::optional<int64_t> try_numel() const;
 
   /// Product of the extents in [first, last).

@@ -1,5 +1,7 @@
 #include "ops/broadcast.h"
 
+#include "ops/op_table.h"
+
 namespace plimsoll::ops {
 
 BroadcastIndex::BroadcastIndex(const Shape& operand, const Shape& result)
@@ -44,10 +46,7 @@ std::vector<ChunkableAxis> broadcast_chunks(const OpCall& call) {
 }
 
 Cost elementwise_cost(const OpCall& call, int64_t flops_per_element) {
-  Cost out{.flops = flops_per_element * call.dsts[0].numel()};
-  for (const TensorDesc& src : call.srcs) out.bytes += src.size_bytes();
-  for (const TensorDesc& dst : call.dsts) out.bytes += dst.size_bytes();
-  return out;
+  return {.flops = flops_per_element * call.dsts[0].numel(), .bytes = moved_bytes(call)};
 }
 
 std::vector<Alias> in_place_alias(const OpCall& call, int src) {

@@ -10,12 +10,6 @@ Status check_floating(const std::string& op, const std::string& src, const Tenso
                           "; expected a floating type: f32, bf16, f16 or f64");
 }
 
-Status check_dtype(const std::string& op, const std::string& src, const TensorDesc& desc, DType expected) {
-  if (desc.dtype == expected) return {};
-  return invalid_argument("[" + op + "] " + src + " is " + to_string(desc) + "; expected elements of type " +
-                          std::string(to_string(expected)));
-}
-
 Result<int> try_axis(const std::string& op, int64_t axis, const std::string& src, const TensorDesc& desc) {
   const int rank = desc.shape.rank();
   if (const auto normalized = try_normalize_axis(axis, rank)) return *normalized;

@@ -15,9 +15,6 @@ namespace plimsoll::ops {
 /// That `desc`, called `src` in messages, has elements that gradients can flow through.
 Status check_floating(const std::string& op, const std::string& src, const TensorDesc& desc);
 
-/// That `desc` has elements of exactly this type.
-Status check_dtype(const std::string& op, const std::string& src, const TensorDesc& desc, DType expected);
-
 /// That `axis` names one of `desc`'s axes, counted from the end where it is negative. Returns: it in [0, rank).
 Result<int> try_axis(const std::string& op, int64_t axis, const std::string& src, const TensorDesc& desc);
 

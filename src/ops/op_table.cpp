@@ -7,10 +7,15 @@
 namespace plimsoll::ops {
 namespace {
 
-std::string known_ops(const OpDef& def) {
-  std::string out;
-  for (const AttributeDef& attribute : def.attributes) out += (out.empty() ? "" : ", ") + attribute.name;
-  return out.empty() ? "none" : out;
+Error unknown_attribute(const OpDef& def, const std::string& name) {
+  std::vector<std::string> names;
+  std::string known;
+  for (const AttributeDef& attribute : def.attributes) {
+    names.push_back(attribute.name);
+    known += (known.empty() ? "" : ", ") + attribute.name;
+  }
+  return invalid_argument("[" + def.name + "] has no attribute " + name +
+                          "; it has: " + (known.empty() ? "none" : known) + suggest(name, names));
 }
 
 Status check_attribute(const OpDef& def, const AttributeDef& rule, const Attribute& value) {
@@ -25,6 +30,14 @@ Status check_attribute(const OpDef& def, const AttributeDef& rule, const Attribu
   for (const std::string& one : rule.allowed) allowed += (allowed.empty() ? "" : ", ") + one;
   return invalid_argument("[" + def.name + "] attribute " + rule.name + " is \"" + text + "\"; expected one of " +
                           allowed + suggest(text, rule.allowed));
+}
+
+/// That the bytes of `desc` can be counted at all, so that no rule needs to think of overflow.
+Status check_size(const OpDef& def, const std::string& which, const TensorDesc& desc) {
+  const auto numel = desc.shape.try_numel();
+  if (numel && checked_multiply(*numel, size_bytes(desc.dtype))) return {};
+  return invalid_argument("[" + def.name + "] " + which + " is " + to_string(desc) +
+                          "; expected extents whose bytes fit in 64 bits");
 }
 
 }  // namespace
@@ -56,8 +69,7 @@ Result<Attributes> OpTable::complete(const OpDef& def, const Attributes& given) 
     out.set(rule.name, value != nullptr ? *value : *rule.default_value);
   }
   for (const auto& [name, value] : given)
-    if (!out.has(name))
-      return invalid_argument("[" + def.name + "] has no attribute " + name + "; it has: " + known_ops(def));
+    if (!out.has(name)) return unknown_attribute(def, name);
   return out;
 }
 
@@ -70,12 +82,9 @@ Result<std::vector<TensorDesc>> OpTable::infer(const OpDef& def, std::span<const
                              : def.optional_srcs > 0 ? " to " + std::to_string(def.srcs.size())
                                                      : "") +
                             " inputs, given " + std::to_string(srcs.size()));
+  for (const TensorDesc& src : srcs) PLIMSOLL_RETURN_IF_ERROR(check_size(def, "an input", src));
   PLIMSOLL_ASSIGN(auto dsts, def.infer({srcs, {}, complete_attributes}));
-  for (const TensorDesc& dst : dsts) {
-    const auto numel = dst.shape.try_numel();
-    if (!numel || !checked_multiply(*numel, size_bytes(dst.dtype)))
-      return invalid_argument("[" + def.name + "] output " + to_string(dst.shape) + " is too large for 64-bit sizes");
-  }
+  for (const TensorDesc& dst : dsts) PLIMSOLL_RETURN_IF_ERROR(check_size(def, "an output", dst));
   return dsts;
 }
 

@@ -2,6 +2,7 @@
 
 #include "ops/broadcast.h"
 #include "ops/elementwise/unary.h"
+#include "ops/expect.h"
 #include "ops/infer_rules.h"
 
 namespace plimsoll::ops {
@@ -9,7 +10,7 @@ namespace {
 
 Result<std::vector<TensorDesc>> infer(const std::string& op, const OpCall& call) {
   PLIMSOLL_RETURN_IF_ERROR(check_floating(op, "a", call.srcs[0]));
-  PLIMSOLL_RETURN_IF_ERROR(check_dtype(op, "b", call.srcs[1], call.srcs[0].dtype));
+  PLIMSOLL_RETURN_IF_ERROR(expect_dtype(op, "b", call.srcs[1], call.srcs[0].dtype));
   const std::vector<std::string> names{"a", "b"};
   PLIMSOLL_ASSIGN(const Shape shape, try_broadcast_all(op, names, call.srcs));
   return std::vector<TensorDesc>{{call.srcs[0].dtype, shape, {}}};

@@ -6,7 +6,7 @@ namespace plimsoll::ops {
 void define_relu(OpTable& table) {
   table.add(make_unary({.name = "relu",
                         .doc = "dst = max(src, 0)",
-                        .function = [](double x) { return x > 0 ? x : 0; },
+                        .function = [](double x) { return x <= 0 ? 0 : x; },
                         .gradient =
                             [](GradientContext& c) {
                               c.set_d_src(0, c.add("relu_grad", {c.dst(0), c.d_dst(0)}));

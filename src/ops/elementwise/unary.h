@@ -9,7 +9,7 @@ namespace plimsoll::ops {
 struct UnaryRule {
   std::string name;
   std::string doc;
-  double (*function)(double x);
+  double (*function)(double x) = {};  ///< null: the caller sets OpDef::evaluate
   std::function<void(GradientContext& context)> gradient = {};
   int64_t flops_per_element = 1;  ///< arithmetic operations and elementary functions in the formula
   double low = -2;                ///< range of sample data
@@ -23,8 +23,8 @@ OpDef make_unary(UnaryRule rule);
 struct UnaryGradientRule {
   std::string name;
   std::string doc;
-  std::string saved;  ///< "x" or "y": the first input
-  double (*function)(double saved, double d_y);
+  std::string saved;                                  ///< "x" or "y": the first input
+  double (*function)(double saved, double d_y) = {};  ///< null: the caller sets OpDef::evaluate
   int64_t flops_per_element = 1;
   double low = -2;  ///< range of the first input's sample data
   double high = 2;

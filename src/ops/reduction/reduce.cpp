@@ -124,11 +124,7 @@ OpDef make_reduce(ReduceRule rule) {
                          {.name = "keep_dims", .default_value = false, .doc = "leave 1 for each reduced axis"}},
           .infer = [rule](const OpCall& call) { return infer(rule, call); },
           .gradient = rule.gradient,
-          .cost =
-              [](const OpCall& call) {
-                return Cost{.flops = call.srcs[0].numel(),
-                            .bytes = call.srcs[0].size_bytes() + call.dsts[0].size_bytes()};
-              },
+          .cost = [](const OpCall& call) { return Cost{.flops = call.srcs[0].numel(), .bytes = moved_bytes(call)}; },
           .chunkable = chunkable,
           .accumulating_dsts = rule.accumulates ? std::vector<int>{0} : std::vector<int>{},
           .evaluate = [rule](std::span<const Array> srcs, std::span<Array> dsts,
