@@ -47,6 +47,8 @@ class Builder {
     std::string before_;
   };
   [[nodiscard]] Scope scope(const std::string& name) { return Scope(*this, name); }
+  /// `name` below the current scope.
+  std::string path(const std::string& name) const { return prefix_ + name; }
 
   void set_phase(graph::Phase phase) { phase_ = phase; }
   const graph::Graph& target() const { return graph_; }
