@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "engine/checkpoint.h"
+#include "engine/tensor_view.h"
 #include "engine/runner.h"
 #include "engine/session_plan.h"
 #include "memory/arena.h"
