@@ -1,9 +1,13 @@
 #include "formats/file_writer.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -18,10 +22,41 @@ Error failure(const std::string& path, const char* what) {
   return io_error("cannot " + std::string(what) + " " + path + ": " + std::strerror(errno));
 }
 
-// The rename is on disk only once its folder is.
-Status try_sync_folder_of(const std::string& path) {
-  std::string folder = std::filesystem::path(path).parent_path().string();
-  if (folder.empty()) folder = ".";
+// A write beyond the limit on file sizes raises SIGXFSZ, which would end the process before the error can be told. The
+// signal goes to the thread that writes, so it is held back there and thrown away.
+class HeldSizeSignal {
+ public:
+  HeldSizeSignal() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  }
+  ~HeldSizeSignal() {
+    if (sigismember(&before_, SIGXFSZ) == 1) return;
+    const timespec at_once{};
+    sigtimedwait(&signals_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  HeldSizeSignal(const HeldSizeSignal&) = delete;
+  HeldSizeSignal& operator=(const HeldSizeSignal&) = delete;
+
+ private:
+  sigset_t signals_{};
+  sigset_t before_{};
+};
+
+// How much room there is for `path`, for a message.
+std::string describe_room(const std::string& path, int reason) {
+  if (rlimit limit{}; reason == EFBIG && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    return "the limit on file sizes (ulimit -f) is " + std::to_string(limit.rlim_cur) + " bytes";
+  struct statvfs facts {};
+  if (::statvfs(path.c_str(), &facts) != 0) return "free space is unknown";
+  return std::to_string(facts.f_bavail * facts.f_frsize) + " bytes are free";
+}
+
+}  // namespace
+
+Status try_sync_folder(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return failure(folder, "open");
   const int rc = ::fsync(descriptor);
@@ -32,17 +67,16 @@ Status try_sync_folder_of(const std::string& path) {
   return {};
 }
 
-}  // namespace
-
-FileWriter::FileWriter(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {
+FileWriter::FileWriter(int descriptor, std::string path, Options options)
+    : descriptor_(descriptor), path_(std::move(path)), options_(std::move(options)) {
   buffer_.reserve(kBufferBytes);
 }
 
-Result<FileWriter> FileWriter::try_create(const std::string& path) {
+Result<FileWriter> FileWriter::try_create(const std::string& path, Options options) {
   const std::string part = path + ".part";
   const int descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) return failure(part, "create");
-  return FileWriter(descriptor, path);
+  return FileWriter(descriptor, path, std::move(options));
 }
 
 FileWriter::~FileWriter() {
@@ -54,12 +88,14 @@ FileWriter::~FileWriter() {
 FileWriter::FileWriter(FileWriter&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       path_(std::move(other.path_)),
+      options_(std::move(other.options_)),
       written_bytes_(other.written_bytes_),
       buffer_(std::move(other.buffer_)) {}
 
 FileWriter& FileWriter::operator=(FileWriter&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(path_, other.path_);
+  std::swap(options_, other.options_);
   std::swap(written_bytes_, other.written_bytes_);
   std::swap(buffer_, other.buffer_);
   return *this;
@@ -87,7 +123,8 @@ Status FileWriter::try_finish() {
   ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);
   if (::close(std::exchange(descriptor_, -1)) != 0) return failure(part_path(), "close");
   if (std::rename(part_path().c_str(), path_.c_str()) != 0) return failure(path_, "put in place");
-  return try_sync_folder_of(path_);
+  const std::string folder = std::filesystem::path(path_).parent_path().string();
+  return try_sync_folder(folder.empty() ? "." : folder);  // the rename is on disk only once its folder is
 }
 
 Status FileWriter::try_flush() {
@@ -104,15 +141,27 @@ Status FileWriter::try_flush() {
 }
 
 Status FileWriter::try_write_at(int64_t offset, std::span<const std::byte> bytes) const {
+  const HeldSizeSignal held;
   size_t done = 0;
   while (done < bytes.size()) {
+    const int64_t at = offset + static_cast<int64_t>(done);
+    const std::byte* from = bytes.data() + done;
+    const size_t count = bytes.size() - done;
     const ssize_t put =
-        ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done, offset + static_cast<int64_t>(done));
+        options_.write ? options_.write(descriptor_, from, count, at) : ::pwrite(descriptor_, from, count, at);
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return failure(part_path(), "write");
+    // A write of nothing would be tried for ever.
+    if (put <= 0) return write_failure(put < 0 ? errno : ENOSPC, offset + static_cast<int64_t>(bytes.size()));
     done += static_cast<size_t>(put);
   }
   return {};
+}
+
+Error FileWriter::write_failure(int reason, int64_t end) const {
+  const std::string what = "cannot write " + part_path() + ": " + std::strerror(reason);
+  if (reason != ENOSPC && reason != EFBIG && reason != EDQUOT) return io_error(what);
+  return io_error(what + "; the file needs " + std::to_string(std::max(options_.expected_bytes, end)) + " bytes, " +
+                  std::to_string(written_bytes_) + " are written, " + describe_room(part_path(), reason));
 }
 
 }  // namespace plimsoll::formats
