@@ -1,0 +1,61 @@
+#include "report/refusal.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/bytes.h"
+
+namespace plimsoll::report {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Rounded for reading, and to the byte for the next command line.
+std::string exact(int64_t size) { return fmt::format("{} ({} bytes)", to_string(Bytes{size}), size); }
+
+std::string remedy_text(const Infeasible& why, const Infeasible::Remedy& remedy) {
+  const int64_t then = why.needed_bytes - remedy.saved_bytes;
+  return fmt::format("    {}: {} less, then {}{}\n", remedy.option, to_string(Bytes{remedy.saved_bytes}), exact(then),
+                     then <= why.budget_bytes ? ", which fits" : "");
+}
+
+std::string infeasible_text(const Infeasible& why) {
+  std::string text = fmt::format("  least budget    {}\n  given           {}\n  tightest step   {}\n",
+                                 exact(why.needed_bytes), exact(why.budget_bytes), why.tightest_step);
+  constexpr size_t kMostHolders = 8;
+  text += "  largest there\n";
+  for (size_t i = 0; i < why.holders.size() && i < kMostHolders; ++i)
+    text += fmt::format("    {:>10}  {}\n", to_string(Bytes{why.holders[i].size_bytes}), why.holders[i].name);
+  if (why.remedies.empty()) return text;
+  text += "  what would help\n";
+  for (const Infeasible::Remedy& remedy : why.remedies) text += remedy_text(why, remedy);
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const Error& error) {
+  return error.message + "\n" + (error.infeasible ? infeasible_text(*error.infeasible) : "");
+}
+
+std::string to_json(const Error& error) {
+  ordered_json object;
+  object["error"] = to_string(error.code);
+  object["message"] = error.message;
+  if (error.infeasible) {
+    const Infeasible& why = *error.infeasible;
+    object["needed_bytes"] = why.needed_bytes;
+    object["budget_bytes"] = why.budget_bytes;
+    object["tightest_step"] = why.tightest_step;
+    object["holders"] = ordered_json::array();
+    for (const auto& holder : why.holders)
+      object["holders"].push_back({{"name", holder.name}, {"size_bytes", holder.size_bytes}});
+    object["remedies"] = ordered_json::array();
+    for (const auto& remedy : why.remedies)
+      object["remedies"].push_back({{"option", remedy.option}, {"saved_bytes", remedy.saved_bytes}});
+  }
+  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace plimsoll::report
