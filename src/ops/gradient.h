@@ -31,7 +31,7 @@ class GradientContext {
   graph::ValueId d_dst(size_t i) const { return d_dsts_[i]; }
   /// Whether input i needs a gradient.
   bool wants(size_t i) const { return i < wanted_.size() && wanted_[i]; }
-  /// Whether output 0 is the scalar that differentiation starts from, with gradient 1.
+  /// Whether output 0 is the scalar that differentiation starts from, or a term of it, so that its gradient is 1.
   bool is_loss_root() const { return is_loss_root_; }
 
   /// Adds a backward node; returns its first output.

@@ -30,7 +30,8 @@ class Differentiator {
     PLIMSOLL_RETURN_IF_ERROR(check_differentiable());
     builder_.set_phase(graph::Phase::kBackward);
     const TensorDesc desc = graph_.value(loss_).desc;
-    pending_[loss_] = builder_.constant("d_loss", desc, {1.0});
+    one_ = builder_.constant("d_loss", desc, {1.0});
+    pending_[loss_] = one_;
     for (int32_t i = forward_nodes - 1; i >= 0; --i) PLIMSOLL_RETURN_IF_ERROR(differentiate_node({i}));
     builder_.set_phase(graph::Phase::kForward);
     PLIMSOLL_RETURN_IF_ERROR(builder_.status());
@@ -78,7 +79,8 @@ class Differentiator {
       any = any || it != pending_.end();
     }
     if (!any) return {};
-    const bool is_root = graph_.node(id).outputs[0] == loss_;
+    // The loss itself, or a term of a loss that is a plain sum.
+    const bool is_root = d_dsts[0] == one_;
     const std::vector<ValueId> inputs = graph_.node(id).inputs;
     std::vector<bool> wants;
     for (ValueId input : inputs) wants.push_back(depends(input));
@@ -183,6 +185,7 @@ class Differentiator {
   ops::Builder& builder_;
   Graph& graph_;
   ValueId loss_;
+  ValueId one_;  ///< d loss / d loss
   std::vector<ValueId> wanted_;
   std::vector<bool> depends_;
   std::map<ValueId, ValueId> pending_;  ///< gradients of values whose producer has not been reached yet
