@@ -125,10 +125,7 @@ Status check_config(const Gpt2Config& c) {
                                                 {"n_head", c.n_head, kMostWidth},
                                                 {"n_embd", c.n_embd, kMostWidth}}));
   PLIMSOLL_RETURN_IF_ERROR(check_heads("gpt2", {.name = "n_head", .value = c.n_head}, {"n_embd", c.n_embd}));
-  if (!(c.initializer_range >= 0 && std::isfinite(c.initializer_range)) || !(c.layer_norm_epsilon > 0))
-    return invalid_argument("[gpt2] expected initializer_range >= 0 and layer_norm_epsilon > 0; given " +
-                            to_string(Attribute(c.initializer_range)) + " and " +
-                            to_string(Attribute(c.layer_norm_epsilon)));
+  PLIMSOLL_RETURN_IF_ERROR(check_start_and_norm("gpt2", c.initializer_range, c.layer_norm_epsilon));
   return check_dropout("gpt2", c.dropout);
 }
 

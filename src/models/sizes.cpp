@@ -1,5 +1,7 @@
 #include "models/sizes.h"
 
+#include <cmath>
+
 #include "core/attributes.h"
 
 namespace plimsoll::models {
@@ -28,6 +30,15 @@ Status check_heads(std::string_view model, const Size& heads, const Size& width)
 Status check_batch(std::string_view model, int64_t batch, int64_t seq, int64_t most_seq) {
   PLIMSOLL_RETURN_IF_ERROR(check_sizes(model, {{"batch", batch, kMostIds}, {"seq", seq, most_seq}}));
   return check_sizes(model, {{"batch", batch, kMostIds / seq}});
+}
+
+Status check_start_and_norm(std::string_view model, double initializer_range, double epsilon) {
+  if (!(initializer_range >= 0 && std::isfinite(initializer_range)))
+    return invalid_argument(start(model, "initializer_range", to_string(Attribute(initializer_range))) +
+                            "; expected a finite number, 0 or more");
+  if (epsilon > 0 && std::isfinite(epsilon)) return {};
+  return invalid_argument(start(model, "epsilon of layer norms", to_string(Attribute(epsilon))) +
+                          "; expected a finite number above 0");
 }
 
 Status check_dropout(std::string_view model, double p) {

@@ -28,6 +28,10 @@ Status check_heads(std::string_view model, const Size& heads, const Size& width)
 /// Errors: invalid_argument, for batch or seq below 1, seq beyond `most_seq`, or more tokens than kMostIds.
 Status check_batch(std::string_view model, int64_t batch, int64_t seq, int64_t most_seq);
 
+/// Errors: invalid_argument, unless both of a model's small numbers make sense: a standard deviation finite and 0 or
+/// more, an epsilon finite and above 0.
+Status check_start_and_norm(std::string_view model, double initializer_range, double epsilon);
+
 /// Errors: invalid_argument, unless 0 <= p < 1.
 Status check_dropout(std::string_view model, double p);
 
