@@ -29,6 +29,7 @@ function(plimsoll_folder folder)
   endif()
   add_library(plimsoll::${stem} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${stem})
+  set_property(GLOBAL APPEND PROPERTY PLIMSOLL_LIBRARIES ${target})
   target_include_directories(${target} ${visible} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
                                                   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/plimsoll>)
   target_compile_features(${target} ${visible} cxx_std_20)

@@ -73,11 +73,27 @@ def download(package, cache):
     found = sorted(cache.glob(f"{package}_*.deb"))
     if not found:
         note(f"downloading {package}")
-        run = subprocess.run(["apt-get", "download", package], cwd=cache, capture_output=True, text=True)
+        run = fetch(package, cache)
+        if run.returncode != 0:
+            # A slim system comes without package lists, or with lists of versions that are no longer served.
+            update_package_lists()
+            run = fetch(package, cache)
         found = sorted(cache.glob(f"{package}_*.deb"))
         if run.returncode != 0 or not found:
-            fail(f"apt-get download {package} failed; run apt-get update first?\n{run.stderr.strip()}")
+            fail(f"apt-get download {package} failed\n{run.stderr.strip()}")
     return found[-1]
+
+
+def fetch(package, folder):
+    return subprocess.run(["apt-get", "download", package], cwd=folder, capture_output=True, text=True)
+
+
+def update_package_lists():
+    note("updating apt's package lists")
+    as_root = [] if os.geteuid() == 0 else ["sudo"]
+    if as_root and shutil.which("sudo") is None:
+        fail("apt's package lists are missing or old; run as root: apt-get update")
+    subprocess.run([*as_root, "apt-get", "update"], capture_output=True)
 
 
 def unpack(archives, cache):

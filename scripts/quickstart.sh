@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: quickstart.sh [key=value…]
+#
+# Installs what is missing, builds the release preset, makes the corpus and trains a small GPT on it. Arguments override
+# the run file's options, as `plimsoll train --set` does.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+overrides=()
+for assignment in "$@"; do
+  overrides+=(--set "$assignment")
+done
+
+scripts/install_dependencies.sh
+cmake --preset release -DPLIMSOLL_TESTS=OFF
+cmake --build --preset release
+corpus=build/quickstart
+if [ ! -f "$corpus/corpus.json" ]; then
+  scripts/make_corpus.py "$corpus"
+fi
+build/release/bin/plimsoll train examples/quickstart/run.toml "${overrides[@]}"
