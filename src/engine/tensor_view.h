@@ -8,4 +8,4 @@ struct TensorView {
   TensorDesc desc;
   std::byte* data = nullptr;
 };
-}
+}  // namespace plimsoll::engine

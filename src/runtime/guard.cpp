@@ -20,7 +20,12 @@ using program::Role;
 class Guard {
  public:
   Guard(Executor& executor, std::span<std::byte> arena, Space space, FeedSource feed, const GuardOptions& options)
-      : executor_(executor), program_(executor.program()), arena_(arena), space_(space), feed_(feed), options_(options) {
+      : executor_(executor),
+        program_(executor.program()),
+        arena_(arena),
+        space_(space),
+        feed_(feed),
+        options_(options) {
     std::vector<bool> is_state(program_.residences.size());
     for (const program::StateEntry& entry : program_.entry_state) is_state[static_cast<size_t>(entry.residence)] = true;
     for (size_t i = 0; i < program_.residences.size(); ++i) {
@@ -88,8 +93,7 @@ class Guard {
 
   std::span<std::byte> bytes_of(const Operand& operand, int64_t iteration) const {
     const Residence& r = program_.residences[static_cast<size_t>(operand.residence)];
-    const int64_t begin =
-        r.offset_bytes + iteration % r.slots * r.stride_bytes + operand.begin_bytes - r.begin_bytes;
+    const int64_t begin = r.offset_bytes + iteration % r.slots * r.stride_bytes + operand.begin_bytes - r.begin_bytes;
     return arena_.subspan(static_cast<size_t>(begin), static_cast<size_t>(operand.end_bytes - operand.begin_bytes));
   }
 
@@ -120,8 +124,8 @@ class Guard {
     int64_t from = 0;
     for (const auto& [begin, end] : written) {
       if (begin > from)
-        hash = stable_hash({reinterpret_cast<const char*>(arena_.data()) + from, static_cast<size_t>(begin - from)},
-                           hash);
+        hash =
+            stable_hash({reinterpret_cast<const char*>(arena_.data()) + from, static_cast<size_t>(begin - from)}, hash);
       from = std::max(from, end);
     }
     return hash;
