@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ops/gradient.h"
+#include "transform/shared_storage.h"
 
 namespace plimsoll::transform {
 namespace {
@@ -123,24 +124,7 @@ class Differentiator {
     }
   }
 
-  /// The value whose storage `id` is a view of.
-  ValueId storage_root(ValueId id) const {
-    while (true) {
-      const graph::Value& value = graph_.value(id);
-      if (value.kind != graph::ValueKind::kComputed) return id;
-      const Node& node = graph_.node(value.producer);
-      const ops::OpDef& def = builder_.ops().at(node.op);
-      if (!def.aliases) return id;
-      const ops::NodeCall call(graph_, node);
-      bool is_view = false;
-      for (const ops::Alias& alias : def.aliases(call.call())) {
-        if (alias.dst != value.output_index || alias.kind != ops::Alias::Kind::kView) continue;
-        id = node.inputs[static_cast<size_t>(alias.src)];
-        is_view = true;
-      }
-      if (!is_view) return id;
-    }
-  }
+  ValueId storage_root(ValueId id) const { return view_root(graph_, builder_.ops(), id); }
 
   /// Whether the node that made the contribution may add it into the storage of `before` instead.
   bool can_accumulate(std::span<const Contribution> rule, size_t index, ValueId before, size_t first_made) const {

@@ -76,7 +76,7 @@ class Assigner {
         continue;
       }
       const ValueId source = node.inputs[static_cast<size_t>(alias->src)];
-      if (alias->kind == Alias::Kind::kUpdate && last_use_[source.index()] > index)
+      if (alias->kind == Alias::Kind::kUpdate && last_read_of_buffer(source) > index)
         return invalid_argument("[storage] '" + graph_.value(source).name + "' is read after '" + node.name +
                                 "' has updated it");
       views += alias->kind == Alias::Kind::kView ? 1 : 0;
@@ -84,6 +84,11 @@ class Assigner {
     }
     out_.is_view[static_cast<size_t>(index)] = !node.outputs.empty() && views == node.outputs.size();
     return {};
+  }
+
+  /// Views that were made of it count too.
+  int last_read_of_buffer(ValueId id) const {
+    return buffer_last_use_[static_cast<size_t>(out_.slots[id.index()].buffer)];
   }
 
   static ValueId accumulator_of(const Node& node, int output) {

@@ -1,0 +1,97 @@
+#include "transform/passes.h"
+
+#include <chrono>
+#include <fstream>
+#include <span>
+
+#include "core/suggest.h"
+#include "graph/text.h"
+#include "graph/verify.h"
+#include "transform/common_subexpressions.h"
+#include "transform/dead_code.h"
+
+namespace plimsoll::transform {
+namespace {
+
+using graph::Graph;
+
+struct Pass {
+  const char* name;
+  Graph (*run)(const Graph& graph, const ops::OpTable& ops, const PassOptions& options);
+};
+
+/// Dead code is last, since both others leave leaves and nodes behind that nobody reads.
+constexpr Pass kPasses[] = {
+    {"constant_folding",
+     [](const Graph& graph, const ops::OpTable& ops, const PassOptions& options) {
+       return fold_constants(graph, ops, options.max_folded_elements);
+     }},
+    {"common_subexpressions", [](const Graph& graph, const ops::OpTable& ops,
+                                 const PassOptions&) { return eliminate_common_subexpressions(graph, ops); }},
+    {"dead_code", [](const Graph& graph, const ops::OpTable&,
+                     const PassOptions& options) { return eliminate_dead_code(graph, options.keeps_interface); }},
+};
+
+Result<std::vector<const Pass*>> try_select(std::span<const std::string> names) {
+  std::vector<const Pass*> out;
+  for (const std::string& name : names) {
+    const Pass* found = nullptr;
+    for (const Pass& pass : kPasses)
+      if (pass.name == name) found = &pass;
+    if (found == nullptr)
+      return invalid_argument("[passes] there is no pass '" + name + "'" + suggest(name, pass_names()));
+    out.push_back(found);
+  }
+  return out;
+}
+
+Status dump(const Graph& graph, const PassOptions& options, size_t position, const std::string& name) {
+  if (options.dump_folder.empty()) return {};
+  const auto path = options.dump_folder / (std::to_string(position) + "-" + name + ".txt");
+  std::error_code ignored;  // the write below fails where there is no folder, and names the path
+  std::filesystem::create_directories(options.dump_folder, ignored);
+  std::ofstream file(path);
+  file << graph::to_text(graph);
+  file.close();
+  return file ? Status() : Status(io_error("[passes] cannot write '" + path.string() + "'"));
+}
+
+Graph run_timed(const Pass& pass, const Graph& graph, const ops::OpTable& ops, const PassOptions& options,
+                std::vector<PassReport>* reports) {
+  const auto start = std::chrono::steady_clock::now();
+  Graph out = pass.run(graph, ops, options);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (reports != nullptr)
+    reports->push_back({.name = pass.name,
+                        .nodes_before = static_cast<int64_t>(graph.nodes().size()),
+                        .nodes_after = static_cast<int64_t>(out.nodes().size()),
+                        .seconds = elapsed.count()});
+  const Status status = graph::verify(out);
+  PLIMSOLL_CHECK(status.ok(), "after ", pass.name, ": ", status.error().message);
+  return out;
+}
+
+}  // namespace
+
+const std::vector<std::string>& pass_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    for (const Pass& pass : kPasses) names.emplace_back(pass.name);
+    return names;
+  }();
+  return kNames;
+}
+
+Result<Graph> run_passes(Graph graph, const ops::OpTable& ops, const PassOptions& options,
+                         std::vector<PassReport>* reports) {
+  PLIMSOLL_RETURN_IF_ERROR(graph::verify(graph));
+  PLIMSOLL_ASSIGN(const std::vector<const Pass*> passes, try_select(options.passes));
+  PLIMSOLL_RETURN_IF_ERROR(dump(graph, options, 0, "before"));
+  for (size_t i = 0; i < passes.size(); ++i) {
+    graph = run_timed(*passes[i], graph, ops, options, reports);
+    PLIMSOLL_RETURN_IF_ERROR(dump(graph, options, i + 1, passes[i]->name));
+  }
+  return graph;
+}
+
+}  // namespace plimsoll::transform

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "transform/constant_folding.h"
+
+namespace plimsoll::transform {
+
+/// The names of all passes, in the order in which they are of most use.
+const std::vector<std::string>& pass_names();
+
+struct PassOptions {
+  std::vector<std::string> passes = pass_names();  ///< what runs, in this order; leave a name out to switch it off
+  int64_t max_folded_elements = kMaxFoldedElements;
+  bool keeps_interface = true;  ///< unread inputs, parameters and states stay
+  /// Where the graph's text is written: `0-before.txt`, then `N-PASS.txt` after each. Empty: nowhere.
+  std::filesystem::path dump_folder = {};
+};
+
+/// What one pass did.
+struct PassReport {
+  std::string name;
+  int64_t nodes_before = 0;
+  int64_t nodes_after = 0;
+  double seconds = 0;  ///< the pass alone, without verification and dump
+};
+
+/// Runs the passes one after another and verifies the graph after each; a pass that breaks it is our bug. Outputs,
+/// updates, checks and names of kept values stay; ids change.
+///
+/// Returns: the last graph; one report a pass is appended to `reports`, if there is one.
+/// Errors: corrupt where `graph` does not verify; invalid_argument for an unknown pass, before any runs; io where a
+/// dump cannot be written. Order: same input, same graph.
+Result<graph::Graph> run_passes(graph::Graph graph, const ops::OpTable& ops, const PassOptions& options = {},
+                                std::vector<PassReport>* reports = nullptr);
+
+}  // namespace plimsoll::transform
