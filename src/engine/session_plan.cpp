@@ -15,22 +15,29 @@ Result<CompiledProgram> compile_beside(const models::Model& model, const Compile
   return compile(model.graph, environment, lowering, {});
 }
 
-Error refuse(const SessionPlan& plan, Bytes ram) {
-  auto why = std::make_shared<Infeasible>();
-  why->needed_bytes = plan.need.total_bytes();
-  why->budget_bytes = ram.value;
-  const auto& tightest = plan.train.plan.tightest;
-  const auto& segments = plan.train.program().segments;
-  if (static_cast<size_t>(tightest.segment) < segments.size())
-    why->tightest_step =
-        segments[static_cast<size_t>(tightest.segment)].instructions[static_cast<size_t>(tightest.index)].label;
-  for (const auto& holder : plan.train.plan.holders) why->holders.push_back({holder.name, holder.size_bytes});
-  return {ErrorCode::kInfeasible,
-          "the run needs " + to_string(Bytes{plan.need.total_bytes()}) + " of RAM, the budget is " + to_string(ram),
-          why};
+}  // namespace
+
+MemoryNeed need_of(int64_t arena_bytes, int64_t data_bytes) {
+  return {.arena_bytes = arena_bytes,
+          .page_table_bytes = hardware::page_table_bytes(Bytes{arena_bytes}),
+          .runtime_bytes = kRuntimeBytes,
+          .data_bytes = data_bytes};
 }
 
-}  // namespace
+Status check_need(const MemoryNeed& need, const plan::Plan& plan, std::optional<Bytes> ram) {
+  if (!ram || need.total_bytes() <= ram->value) return {};
+  auto why = std::make_shared<Infeasible>();
+  why->needed_bytes = need.total_bytes();
+  why->budget_bytes = ram->value;
+  const auto& segments = plan.program.segments;
+  if (static_cast<size_t>(plan.tightest.segment) < segments.size())
+    why->tightest_step =
+        segments[static_cast<size_t>(plan.tightest.segment)].instructions[static_cast<size_t>(plan.tightest.index)].label;
+  for (const auto& holder : plan.holders) why->holders.push_back({holder.name, holder.size_bytes});
+  return Error{ErrorCode::kInfeasible,
+               "the run needs " + to_string(Bytes{need.total_bytes()}) + " of RAM, the budget is " + to_string(*ram),
+               why};
+}
 
 Result<SessionPlan> plan_session(SessionSpec spec, Environment& environment, std::optional<Bytes> ram,
                                  int64_t data_bytes) {
@@ -49,11 +56,8 @@ Result<SessionPlan> plan_session(SessionSpec spec, Environment& environment, std
     PLIMSOLL_ASSIGN(out.generate, compile_beside(*out.spec.decoder, out.train, environment));
     arena_bytes = std::max(arena_bytes, out.generate->plan.arena_bytes);
   }
-  out.need = {.arena_bytes = arena_bytes,
-              .page_table_bytes = hardware::page_table_bytes(Bytes{arena_bytes}),
-              .runtime_bytes = kRuntimeBytes,
-              .data_bytes = data_bytes};
-  if (ram && out.need.total_bytes() > ram->value) return refuse(out, *ram);
+  out.need = need_of(arena_bytes, data_bytes);
+  PLIMSOLL_RETURN_IF_ERROR(check_need(out.need, out.train.plan, ram));
   return out;
 }
 

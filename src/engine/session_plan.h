@@ -43,6 +43,12 @@ struct SessionPlan {
 /// tests in a memory control group hold it.
 constexpr int64_t kRuntimeBytes = int64_t{96} << 20;
 
+/// What a process with an arena of so many bytes needs.
+MemoryNeed need_of(int64_t arena_bytes, int64_t data_bytes);
+
+/// Errors: infeasible where `ram` is set and less than `need`, with the tightest step and the holders of `plan`.
+Status check_need(const MemoryNeed& need, const plan::Plan& plan, std::optional<Bytes> ram);
+
 /// Plans all programs into one state region and one step region.
 ///
 /// Errors: infeasible where `ram` (bytes for the whole process) is set and too small: needed, budget, tightest step and

@@ -1,0 +1,90 @@
+// plimsoll bench generate: tokens a second of a decoder, beside the time to read its weights once.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "apps/bench.h"
+#include "engine/runner.h"
+#include "hardware/measure.h"
+#include "hardware/probe_cores.h"
+#include "memory/arena.h"
+#include "models/zoo.h"
+
+namespace plimsoll::apps {
+namespace {
+
+struct Options {
+  std::string model;
+  int64_t batch = 1;
+  int64_t context = 256;
+  int64_t tokens = 32;
+  int threads = 0;
+  bool json = false;
+};
+
+/// Bytes of all parameters: what one token must read at the least.
+int64_t weight_bytes(const graph::Graph& graph) {
+  int64_t bytes = 0;
+  for (const graph::Value& value : graph.values())
+    if (value.kind == graph::ValueKind::kParameter) bytes += value.desc.size_bytes();
+  return bytes;
+}
+
+Status run(const Options& o) {
+  if (o.tokens >= o.context)
+    return invalid_argument("--tokens is " + std::to_string(o.tokens) + "; expected less than --context, " +
+                            std::to_string(o.context));
+  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
+  PLIMSOLL_ASSIGN(const models::ZooEntry entry, models::find_model(o.model));
+  const auto* gpt2 = std::get_if<models::Gpt2Config>(&entry.config);
+  if (gpt2 == nullptr) return unsupported("the model '" + o.model + "' cannot generate");
+  PLIMSOLL_ASSIGN(const models::Model decoder,
+                  models::make_gpt2_decoder(*gpt2, o.batch, 1, o.context, environment->ops()));
+  PLIMSOLL_ASSIGN(const engine::CompiledProgram program, engine::compile(decoder.graph, *environment, {}, {}));
+  PLIMSOLL_ASSIGN(const auto arena,
+                  memory::try_make_host_arena(Bytes{program.plan.arena_bytes}, environment->pool()));
+  engine::Runner runner(program, *environment, arena->data());
+  const std::vector<int32_t> ids(static_cast<size_t>(o.batch), 1);
+  std::vector<double> seconds;
+  for (int64_t position = 0; position < o.tokens; ++position) {
+    const auto at = static_cast<int32_t>(position);
+    runner.set_scalar("position", position);
+    runner.set_feed("tokens", ids.data());
+    runner.set_feed("positions", &at);
+    const auto start = std::chrono::steady_clock::now();
+    runner.run();
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  PLIMSOLL_ASSIGN(const auto memory,
+                  hardware::try_measure_memory(hardware::probe_cores({}, hardware::probe_affinity()),
+                                               environment->pool()));
+  std::sort(seconds.begin(), seconds.end());
+  const double median = seconds[seconds.size() / 2];
+  const double bandwidth = memory.bandwidths.back().read.value;
+  const auto bytes = static_cast<double>(weight_bytes(decoder.graph));
+  return print_rows(o.json, {{"model", o.model},
+                             {"batch", o.batch},
+                             {"threads", environment->pool().threads()},
+                             {"median_s", median},
+                             {"tokens_per_s", static_cast<double>(o.batch) / median},
+                             {"weight_bytes", bytes},
+                             {"read_bytes_per_s", bandwidth},
+                             {"share_of_bound", bytes / bandwidth / median}});
+}
+
+}  // namespace
+
+void add_bench_generate(CLI::App& bench, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = bench.add_subcommand("generate", "Tokens a second, beside reading the weights once");
+  command->add_option("model", options->model, "A model that `plimsoll models` lists and that can generate")->required();
+  command->add_option("--batch,--batch_size", options->batch, "Sequences at a time")->check(CLI::PositiveNumber);
+  command->add_option("--context", options->context, "Positions that the caches hold")->check(CLI::PositiveNumber);
+  command->add_option("--tokens", options->tokens, "Tokens to time")->check(CLI::PositiveNumber);
+  command->add_option("--threads", options->threads, "0: all that the process may use");
+  command->add_flag("--json", options->json, "One JSON object on a line");
+  command->footer("Example: plimsoll bench generate gpt2-124m --threads 2");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace plimsoll::apps

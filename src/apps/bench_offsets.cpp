@@ -1,0 +1,53 @@
+// plimsoll bench offsets: the offset planner on a list of buffers, judged by brute force.
+#include <chrono>
+#include <memory>
+
+#include "apps/bench.h"
+#include "formats/offsets_csv.h"
+#include "plan/offsets.h"
+#include "plan/offsets_check.h"
+
+namespace plimsoll::apps {
+namespace {
+
+struct Options {
+  std::string path;
+  int64_t capacity = 0;
+  double seconds = 0;
+  bool json = false;
+};
+
+Status run(const Options& o) {
+  PLIMSOLL_ASSIGN(const auto rows, formats::try_read_offsets_csv(o.path));
+  plan::OffsetProblem problem;
+  for (const auto& row : rows) problem.buffers.push_back({row.lower, row.upper, row.size});
+  plan::OffsetOptions options;
+  if (o.capacity > 0) options.capacity = o.capacity;
+  if (o.seconds > 0) options.seconds = o.seconds;
+  const auto start = std::chrono::steady_clock::now();
+  PLIMSOLL_ASSIGN(const plan::OffsetSolution solution, plan::try_plan_offsets(problem, options));
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto judged = plan::check_offsets(problem, solution.offsets, solution.height);
+  return print_rows(o.json, {{"file", o.path},
+                             {"buffers", problem.buffers.size()},
+                             {"height", solution.height},
+                             {"lower_bound", solution.lower_bound},
+                             {"overlaps", judged.overlaps},
+                             {"proven_least", solution.proven_least},
+                             {"seconds", seconds}});
+}
+
+}  // namespace
+
+void add_bench_offsets(CLI::App& bench, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = bench.add_subcommand("offsets", "Give every buffer of a list an offset");
+  command->add_option("file", options->path, "CSV with the columns id,lower,upper,size; lifetimes half-open")->required();
+  command->add_option("--capacity", options->capacity, "Bytes: any packing within it will do")->check(CLI::PositiveNumber);
+  command->add_option("--seconds", options->seconds, "Cut the search after this time")->check(CLI::PositiveNumber);
+  command->add_flag("--json", options->json, "One JSON object on a line");
+  command->footer("Example: plimsoll bench offsets tests/data/offsets/A.1048576.csv --capacity 1048576");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace plimsoll::apps

@@ -1,0 +1,125 @@
+// plimsoll bench op: one kernel on one shape beside its bounds.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "apps/bench.h"
+#include "engine/environment.h"
+#include "engine/matmul_rate.h"
+#include "graph/text.h"
+#include "memory/arena.h"
+#include "ops/evaluate.h"
+
+namespace plimsoll::apps {
+namespace {
+
+struct Options {
+  std::string name;
+  std::vector<std::string> srcs;
+  std::string attributes;
+  int threads = 0;
+  double seconds = 1;
+  bool json = false;
+};
+
+/// The inputs and attributes as the graph's text form has them, so that nothing here parses them anew.
+Result<program::Kernel> try_parse_call(const Options& o, const ops::OpTable& ops) {
+  std::string text = "graph \"bench\"\n";
+  for (size_t i = 0; i < o.srcs.size(); ++i)
+    text += "%" + std::to_string(i) + " = input \"src" + std::to_string(i) + "\" : " + o.srcs[i] + "\n";
+  text += "%" + std::to_string(o.srcs.size()) + " = any \"call\" forward () {" + o.attributes + "} : f32[]\n";
+  auto parsed = graph::try_parse_graph(text);
+  if (!parsed.ok())
+    return invalid_argument("--src or --attributes cannot be read; expected e.g. --src 'f32[256,768]' --attributes "
+                            "'transpose_b=true, eps=1e-05'");
+  const ops::OpDef* def = ops.find(o.name);
+  if (def == nullptr) return invalid_argument("there is no op '" + o.name + "'; docs/ops.md lists them");
+  program::Kernel kernel{.op = o.name};
+  for (const graph::Value& value : parsed->values())
+    if (value.kind == graph::ValueKind::kInput) kernel.srcs.push_back(value.desc);
+  PLIMSOLL_ASSIGN(kernel.attributes, ops.complete(*def, parsed->nodes()[0].attributes));
+  PLIMSOLL_ASSIGN(kernel.dsts, ops.infer(*def, kernel.srcs, kernel.attributes));
+  return kernel;
+}
+
+/// Operands one after another in one arena, inputs filled with small numbers that are also valid indices.
+struct Operands {
+  std::unique_ptr<memory::Arena> arena;
+  std::vector<const void*> srcs;
+  std::vector<void*> dsts;
+  void* workspace = nullptr;
+};
+
+Result<Operands> try_make_operands(const program::Kernel& kernel, engine::Environment& environment) {
+  std::vector<int64_t> offsets;
+  int64_t total = 0;
+  const auto place = [&](int64_t size_bytes) {
+    offsets.push_back(total);
+    total += align_up(size_bytes, 64);
+  };
+  for (const TensorDesc& src : kernel.srcs) place(src.size_bytes());
+  for (const TensorDesc& dst : kernel.dsts) place(dst.size_bytes());
+  place(kernel.workspace_bytes);
+  Operands out;
+  PLIMSOLL_ASSIGN(out.arena, memory::try_make_host_arena(Bytes{total}, environment.pool()));
+  for (size_t i = 0; i < kernel.srcs.size(); ++i) {
+    std::byte* data = out.arena->at(offsets[i]);
+    const ops::Array values = ops::make_sample_array({.desc = kernel.srcs[i], .low = 0, .high = 1}, i);
+    if (kernel.srcs[i].dtype == DType::kF32)
+      std::transform(values.data.begin(), values.data.end(), reinterpret_cast<float*>(data),
+                     [](double x) { return static_cast<float>(x); });
+    out.srcs.push_back(data);
+  }
+  for (size_t i = 0; i < kernel.dsts.size(); ++i) out.dsts.push_back(out.arena->at(offsets[kernel.srcs.size() + i]));
+  out.workspace = out.arena->at(offsets.back());
+  return out;
+}
+
+Status run(const Options& o) {
+  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
+  PLIMSOLL_ASSIGN(program::Kernel call, try_parse_call(o, environment->ops()));
+  PLIMSOLL_ASSIGN(const int index, environment->catalogue().prepare(call));
+  const engine::Catalogue::Entry& entry = environment->catalogue().entry(index);
+  PLIMSOLL_ASSIGN(const Operands operands, try_make_operands(entry.spec, *environment));
+  using Clock = std::chrono::steady_clock;
+  double least = 1e9;
+  int64_t launches = 0;
+  const auto end = Clock::now() + std::chrono::duration<double>(o.seconds);
+  while (launches < 3 || Clock::now() < end) {
+    const auto start = Clock::now();
+    entry.kernel->launch({.srcs = operands.srcs, .dsts = operands.dsts, .workspace = operands.workspace});
+    least = std::min(least, std::chrono::duration<double>(Clock::now() - start).count());
+    ++launches;
+  }
+  const ops::Cost cost =
+      ops::cost_of(environment->ops().at(call.op), {entry.spec.srcs, entry.spec.dsts, entry.spec.attributes});
+  const double rate = engine::measure_matmul_flops(*environment);
+  return print_rows(o.json, {{"op", o.name},
+                             {"threads", environment->pool().threads()},
+                             {"backend", entry.refusal.empty() ? environment->backend().describe().kind : "reference"},
+                             {"least_s", least},
+                             {"launches", launches},
+                             {"flops", cost.flops},
+                             {"bytes", cost.bytes},
+                             {"workspace_bytes", entry.spec.workspace_bytes},
+                             {"gflops_per_s", static_cast<double>(cost.flops) / least / 1e9},
+                             {"share_of_matmul", static_cast<double>(cost.flops) / least / rate},
+                             {"bytes_per_s", static_cast<double>(cost.bytes) / least}});
+}
+
+}  // namespace
+
+void add_bench_op(CLI::App& bench, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = bench.add_subcommand("op", "Speed of one op on one shape");
+  command->add_option("name", options->name, "An op, e.g. matmul")->required();
+  command->add_option("--src", options->srcs, "An input as dtype[extents]; give it once for each input");
+  command->add_option("--attributes", options->attributes, "name=value, …");
+  command->add_option("--threads", options->threads, "0: all that the process may use");
+  command->add_option("--seconds", options->seconds, "How long to repeat")->check(CLI::PositiveNumber);
+  command->add_flag("--json", options->json, "One JSON object on a line");
+  command->footer("Example: plimsoll bench op matmul --src 'f32[256,768]' --src 'f32[768,3072]' --threads 1");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace plimsoll::apps

@@ -1,0 +1,151 @@
+// plimsoll bench step: time and memory of a training step, in the fields that torch_step.py prints for PyTorch.
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <memory>
+
+#include "apps/bench.h"
+#include "apps/shared_options.h"
+#include "core/philox.h"
+#include "engine/matmul_rate.h"
+#include "engine/session.h"
+#include "hardware/process_memory.h"
+#include "models/zoo.h"
+#include "runtime/guard.h"
+
+namespace plimsoll::apps {
+namespace {
+
+struct Options {
+  std::string model;
+  int64_t batch = 4;
+  int64_t seq = 64;
+  int threads = 0;
+  int64_t steps = 7;
+  std::string ram;
+  bool json = false;
+};
+
+/// Random ids below `classes` for every input of a training graph; the same in every step, as the peer has it.
+std::vector<std::vector<int32_t>> make_inputs(const graph::Graph& graph, int64_t classes, engine::Runner& runner) {
+  std::vector<std::vector<int32_t>> out;
+  for (const graph::Value& value : graph.values()) {
+    if (value.kind != graph::ValueKind::kInput) continue;
+    auto& data = out.emplace_back(static_cast<size_t>(value.desc.size_bytes() / 4));
+    const Philox random(out.size());
+    for (size_t i = 0; i < data.size(); ++i) {
+      const uint32_t word = random(i, 0)[0];
+      data[i] = value.desc.dtype == DType::kI32 ? static_cast<int32_t>(word % static_cast<uint64_t>(classes))
+                                                 : std::bit_cast<int32_t>(to_unit_float(word) - 0.5f);
+    }
+    runner.set_feed(value.name, data.data());
+  }
+  return out;
+}
+
+/// What a step computes, counted as torch_step.py counts it for the peer: by formula, whatever is recomputed or skipped.
+struct Work {
+  models::Model model;
+  int64_t items = 0;    ///< tokens or samples a step
+  int64_t classes = 0;  ///< ids are drawn below this
+  double flops = 0;
+};
+
+/// 6 flops a parameter and token, positions left out, and 12 · layers · width · seq² a sample for attention.
+double transformer_flops(const models::Model& model, std::string_view position_table, int64_t layers, int64_t width,
+                         const Options& o) {
+  const int64_t positions = model.graph.value(model.graph.find_value(position_table)).desc.numel();
+  const auto n = static_cast<double>(model.parameter_count() - positions);
+  const auto batch = static_cast<double>(o.batch), seq = static_cast<double>(o.seq);
+  return 6 * n * batch * seq + 12 * static_cast<double>(layers * width) * seq * seq * batch;
+}
+
+Result<Work> try_make_work(const Options& o, const ops::OpTable& ops) {
+  PLIMSOLL_ASSIGN(models::ZooEntry entry, models::find_model(o.model));
+  Work out{.items = o.batch * o.seq};
+  // The peer takes BERT's loss at every position and has no second head.
+  if (auto* bert = std::get_if<models::BertConfig>(&entry.config)) bert->has_next_sentence = false;
+  PLIMSOLL_ASSIGN(out.model, models::make_model(entry.config, o.batch, o.seq, ops));
+  if (const auto* gpt2 = std::get_if<models::Gpt2Config>(&entry.config)) {
+    out.classes = gpt2->vocab_size;
+    out.flops = transformer_flops(out.model, "wpe.weight", gpt2->n_layer, gpt2->n_embd, o);
+  } else if (const auto* bert = std::get_if<models::BertConfig>(&entry.config)) {
+    out.classes = bert->vocab_size;
+    out.flops = transformer_flops(out.model, "bert.embeddings.position_embeddings.weight", bert->num_hidden_layers,
+                                  bert->hidden_size, o);
+  } else {
+    out.classes = std::get<models::MlpConfig>(entry.config).out;
+    out.items = o.batch;
+    out.flops = 6.0 * static_cast<double>(out.model.parameter_count() * o.batch);
+  }
+  return out;
+}
+
+Status run(const Options& o) {
+  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
+  PLIMSOLL_ASSIGN(const std::optional<Bytes> ram, try_parse_ram(o.ram));
+  PLIMSOLL_ASSIGN(Work work, try_make_work(o, environment->ops()));
+  const double rate = engine::measure_matmul_flops(*environment);
+  environment->catalogue().set_rates({.flops_per_s = rate, .bytes_per_s = 1e10});
+  PLIMSOLL_ASSIGN(auto plan, engine::plan_session({.training = std::move(work.model), .update = {.checks_gradients = false}},
+                                                  *environment, ram, 0));
+  const plan::Plan planned = plan.train.plan;
+  PLIMSOLL_ASSIGN(auto session, engine::Session::make(std::move(plan), *environment, 0));
+  engine::Runner& runner = session->train();
+  const auto inputs = make_inputs(session->plan().training_graph, work.classes, runner);
+  runner.set_scalar("lr", 1e-4f);
+  runner.set_scalar("inv_valid_tokens", 1.0f / static_cast<float>(work.items));
+  std::vector<double> seconds, losses;
+  for (int64_t step = 0; step < o.steps + 2; ++step) {
+    runner.set_scalar("step", step + 1);
+    const auto start = std::chrono::steady_clock::now();
+    runner.run();
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    losses.push_back(static_cast<double>(runner.scalar_output("loss")));
+  }
+  PLIMSOLL_ASSIGN(const auto memory, hardware::try_read_process_memory());
+  // After the timed steps: poisoning would disturb them. Two steps are warm-up, as for the peer.
+  const auto guard = runtime::run_guarded(
+      runner.executor(), session->arena().bytes(), Space::kHost,
+      [&](runtime::InstructionId id, int64_t iteration) { return runner.feed(id, iteration); });
+  std::sort(seconds.begin() + 2, seconds.end());
+  const double median = seconds[2 + (seconds.size() - 2) / 2];
+  return print_rows(o.json, {{"model", o.model},
+                             {"dtype", "f32"},
+                             {"batch", o.batch},
+                             {"seq", o.seq},
+                             {"threads", environment->pool().threads()},
+                             {"median_s", median},
+                             {"least_s", seconds[2]},
+                             {"items_per_s", static_cast<double>(work.items) / median},
+                             {"flops", work.flops},
+                             {"matmul_gflops", rate / 1e9},
+                             {"share_of_matmul", work.flops / median / rate},
+                             {"predicted_s", planned.predicted_s},
+                             {"predicted_peak_bytes", planned.arena_bytes},
+                             {"executed_peak_bytes", guard.executed_peak_bytes},
+                             {"vmhwm_bytes", memory.peak_resident.value},
+                             {"touch_s", session->arena().populate_seconds()},
+                             {"first_loss", losses.front()},
+                             {"last_loss", losses.back()},
+                             {"step_lower_bound_bytes", planned.step_lower_bound},
+                             {"step_height_bytes", planned.step_bytes}});
+}
+
+}  // namespace
+
+void add_bench_step(CLI::App& bench, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = bench.add_subcommand("step", "Time and memory of one training step, AdamW included");
+  command->add_option("model", options->model, "A name that `plimsoll models` lists")->required();
+  command->add_option("--batch,--batch_size", options->batch, "Samples a step")->check(CLI::PositiveNumber);
+  command->add_option("--seq,--seq_len", options->seq, "Tokens a sample")->check(CLI::PositiveNumber);
+  command->add_option("--threads", options->threads, "0: all that the process may use");
+  command->add_option("--steps", options->steps, "Timed steps, after two of warm-up")->check(CLI::PositiveNumber);
+  command->add_option("--ram", options->ram, "Budget of the whole process, e.g. 2GiB");
+  command->add_flag("--json", options->json, "One JSON object on a line");
+  command->footer("Example: plimsoll bench step gpt2-124m --batch 4 --seq 64 --threads 1 --json");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace plimsoll::apps

@@ -1,0 +1,63 @@
+// plimsoll generate: text from a checkpoint.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "apps/command.h"
+#include "engine/generator.h"
+
+namespace plimsoll::apps {
+namespace {
+
+struct Options {
+  std::string folder;
+  std::string prompt;
+  int64_t tokens = 200;
+  engine::SamplingOptions sampling{.temperature = 0.8, .top_k = 40};
+  int threads = 0;
+  bool json = false;
+};
+
+Status run(const Options& o) {
+  PLIMSOLL_RETURN_IF_ERROR(engine::check_sampling(o.sampling));
+  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
+  PLIMSOLL_ASSIGN(auto generator, engine::Generator::make(o.folder, *environment));
+  if (!o.json) std::printf("%s", o.prompt.c_str());
+  const auto print = [&](std::string_view piece) {
+    if (o.json) return;
+    std::fwrite(piece.data(), 1, piece.size(), stdout);
+    std::fflush(stdout);
+  };
+  PLIMSOLL_ASSIGN(const engine::Generation generation, generator->generate(o.prompt, o.tokens, o.sampling, print));
+  if (!o.json) {
+    std::printf("\n");
+    return {};
+  }
+  print_json({{"prompt", o.prompt},
+              {"text", generation.text},
+              {"prompt_tokens", generation.prompt_tokens},
+              {"tokens", generation.tokens},
+              {"tokens_per_s", static_cast<double>(generation.tokens) / generation.seconds}});
+  return {};
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("generate", "Continue a prompt with a trained model");
+  command->add_option("checkpoint", options->folder, "A run folder (its newest checkpoint) or a checkpoint's folder")
+      ->required();
+  command->add_option("--prompt", options->prompt, "Text to continue; empty: a new line");
+  command->add_option("--tokens,--max_new_tokens", options->tokens, "Tokens to generate")->check(CLI::PositiveNumber);
+  command->add_option("--temperature", options->sampling.temperature, "0: always the most probable token");
+  command->add_option("--top_k", options->sampling.top_k, "Only the k most probable; 0: all");
+  command->add_option("--top_p", options->sampling.top_p, "Only the most probable that together have this probability");
+  command->add_option("--seed", options->sampling.seed, "The same seed gives the same text");
+  command->add_option("--threads", options->threads, "0: all that the process may use");
+  command->add_flag("--json", options->json, "One JSON object on a line");
+  command->footer("Example: plimsoll generate runs/quickstart --prompt 'The file' --tokens 100 --seed 1");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace plimsoll::apps

@@ -1,0 +1,66 @@
+// plimsoll: trains neural networks inside the memory you have.
+#include <cstdio>
+#include <exception>
+
+#include "apps/command.h"
+#include "report/refusal.h"
+
+namespace plimsoll::apps {
+
+int exit_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument: return 2;
+    case ErrorCode::kInfeasible: return 3;
+    case ErrorCode::kIo: return 4;
+    case ErrorCode::kCorrupt: return 5;
+    case ErrorCode::kUnsupported: return 6;
+    case ErrorCode::kOutOfMemory: return 7;
+    case ErrorCode::kCancelled: return 130;
+  }
+  return 1;
+}
+
+void print_json(const nlohmann::ordered_json& object) {
+  // Names may hold any bytes; what is not UTF-8 is replaced, so that a line is always JSON.
+  std::printf("%s\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  std::fflush(stdout);
+}
+
+namespace {
+
+int run(int argc, char** argv) {
+  CLI::App app("Trains neural networks inside the memory you have: the step is planned and proven before it runs.");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", PLIMSOLL_VERSION);
+  app.footer("Exit codes: 0 done, 1 our fault, 2 bad input, 3 does not fit the budget, 4 file or disk, 5 damaged file,\n"
+             "6 not supported, 7 the system gave no memory, 130 stopped by a signal.");
+  Action action;
+  add_train(app, action);
+  add_plan(app, action);
+  add_models(app, action);
+  add_machine(app, action);
+  add_generate(app, action);
+  add_bench(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& fault) {
+    const int code = app.exit(fault);
+    return code == 0 ? 0 : exit_code(ErrorCode::kInvalidArgument);
+  }
+  const Status status = action();
+  if (status.ok()) return 0;
+  std::fputs(report::to_text(status.error()).c_str(), stderr);
+  return exit_code(status.error().code);
+}
+
+}  // namespace
+}  // namespace plimsoll::apps
+
+int main(int argc, char** argv) {
+  try {
+    return plimsoll::apps::run(argc, argv);
+  } catch (const std::exception& fault) {
+    std::fprintf(stderr, "plimsoll: %s\n", fault.what());
+    return 1;
+  }
+}

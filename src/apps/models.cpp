@@ -1,0 +1,31 @@
+// plimsoll models: what the zoo has.
+#include <cstdio>
+#include <memory>
+
+#include "apps/command.h"
+#include "models/zoo.h"
+
+namespace plimsoll::apps {
+namespace {
+
+Status run(bool json) {
+  for (const models::ZooEntry& entry : models::zoo()) {
+    if (json)
+      print_json({{"name", entry.name}, {"parameters", entry.parameter_count}, {"about", entry.summary}});
+    else
+      std::printf("%-14s %15lld  %s\n", entry.name.c_str(), static_cast<long long>(entry.parameter_count),
+                  entry.summary.c_str());
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_models(CLI::App& app, Action& action) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("models", "List the models by name, with their parameter counts");
+  command->add_flag("--json", *json, "One JSON object a line");
+  command->callback([json, &action] { action = [json] { return run(*json); }; });
+}
+
+}  // namespace plimsoll::apps

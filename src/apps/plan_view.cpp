@@ -1,0 +1,24 @@
+#include "apps/plan_view.h"
+
+#include <cstdio>
+
+#include "report/plan_table.h"
+
+namespace plimsoll::apps {
+
+void print_plan(const plan::Plan& plan, const engine::MemoryNeed& need, std::optional<Bytes> ram, bool json) {
+  report::PlanTable table = report::make_plan_table(plan);
+  // Another program of the session may need a larger arena than the one that is shown.
+  if (need.arena_bytes > plan.arena_bytes)
+    table.outside.push_back({"rest of the arena", need.arena_bytes - plan.arena_bytes});
+  table.outside.push_back({"page tables", need.page_table_bytes});
+  table.outside.push_back({"runtime", need.runtime_bytes});
+  table.outside.push_back({"data", need.data_bytes});
+  table.budget = ram;
+  std::string text = json ? to_json(table) : to_text(table);
+  while (text.ends_with('\n')) text.pop_back();
+  std::printf("%s\n", text.c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace plimsoll::apps

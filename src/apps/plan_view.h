@@ -1,0 +1,13 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/session_plan.h"
+
+namespace plimsoll::apps {
+
+/// Prints a plan and what the process needs beside it, as `plimsoll plan` and the head of `plimsoll train` show it.
+void print_plan(const plan::Plan& plan, const engine::MemoryNeed& need, std::optional<Bytes> ram, bool json);
+
+}  // namespace plimsoll::apps

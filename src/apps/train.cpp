@@ -1,0 +1,278 @@
+// plimsoll train: runs a run file from plan to sample.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include "apps/command.h"
+#include "apps/plan_view.h"
+#include "apps/stop_signal.h"
+#include "data/byte_ngram.h"
+#include "data/word_share.h"
+#include "engine/trainer.h"
+#include "formats/file_writer.h"
+#include "hardware/probe_memory.h"
+#include "hardware/process_memory.h"
+#include "program/json.h"
+#include "report/chrome_trace.h"
+#include "report/progress.h"
+#include "report/trace_recorder.h"
+
+namespace plimsoll::apps {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using nlohmann::ordered_json;
+
+struct Options {
+  std::string path;
+  std::vector<std::string> overrides;
+  bool resume = false;
+  bool json = false;
+};
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// The run as the user sees it: lines on the terminal, or JSON objects, and always the metrics file.
+class TrainCommand {
+ public:
+  TrainCommand(const Options& options, engine::Trainer& trainer) : options_(options), trainer_(trainer) {}
+
+  Status run() {
+    print_plan();
+    const auto touched = Clock::now();
+    PLIMSOLL_RETURN_IF_ERROR(trainer_.start(options_.resume, [&](const std::string& what, double share) {
+      return report_preparation(what, share);
+    }));
+    end_line();
+    say("ready after " + seconds(seconds_since(touched)) + " s, of which " +
+        seconds(trainer_.session().arena().populate_seconds()) + " s first touch of memory");
+    metrics_.open(trainer_.config().run.folder + "/metrics.jsonl", std::ios::app);
+    PLIMSOLL_RETURN_IF_ERROR(write_program());
+    PLIMSOLL_RETURN_IF_ERROR(train());
+    return finish();
+  }
+
+ private:
+  void say(const std::string& line) {
+    if (!options_.json) std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+  }
+
+  static std::string seconds(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f", value);
+    return text;
+  }
+
+  void print_plan() {
+    const engine::SessionPlan& plan = trainer_.plan();
+    apps::print_plan(plan.train.plan, plan.need, trainer_.config().memory.ram, options_.json);
+    for (const std::string& name : plan.unreached)
+      std::fprintf(stderr, "warning: no gradient reaches the trainable parameter '%s'\n", name.c_str());
+    for (const std::string& fallback : plan.train.fallbacks(trainer_.environment().catalogue()))
+      std::fprintf(stderr, "warning: runs on the slow reference backend: %s\n", fallback.c_str());
+  }
+
+  bool report_preparation(const std::string& what, double share) {
+    if (StopSignal::received() != 0) return false;
+    if (options_.json) return true;
+    if (isatty(STDOUT_FILENO) != 0) {
+      std::printf("\r%s %3.0f %%", what.c_str(), 100 * share);
+      in_line_ = true;
+    } else if (what != preparing_) {
+      std::printf("%s\n", what.c_str());
+    }
+    preparing_ = what;
+    std::fflush(stdout);
+    return true;
+  }
+
+  void end_line() {
+    if (in_line_) std::printf("\n");
+    in_line_ = false;
+  }
+
+  Status write_program() {
+    PLIMSOLL_ASSIGN(auto writer, formats::FileWriter::try_create(trainer_.config().run.folder + "/program.json"));
+    PLIMSOLL_RETURN_IF_ERROR(writer.try_append(program::to_json(trainer_.session().plan().train.program())));
+    return writer.try_finish();
+  }
+
+  void record(const ordered_json& object) {
+    metrics_ << object.dump() << "\n";
+    metrics_.flush();
+    if (options_.json) print_json(object);
+  }
+
+  Status train() {
+    const auto& config = trainer_.config().train;
+    const auto start = Clock::now();
+    const int64_t first = trainer_.step_count();
+    int64_t tokens = 0;
+    while (trainer_.step_count() < trainer_.total_steps()) {
+      if (StopSignal::received() != 0) return stop();
+      const bool traces = trainer_.step_count() == first + 1;
+      PLIMSOLL_ASSIGN(const engine::StepReport report, traces ? traced_step() : trainer_.step());
+      tokens += report.tokens;
+      if (report.is_skipped) say("skipped an update: " + report.reason);
+      const int64_t done = trainer_.step_count();
+      const bool is_last = done == trainer_.total_steps();
+      if (report.is_skipped || done % config.log_every == 0 || is_last || done == first + 1)
+        report_step(report, tokens, seconds_since(start), done - first);
+      if (config.eval_every > 0 && done % config.eval_every == 0 && !is_last) PLIMSOLL_RETURN_IF_ERROR(evaluate());
+      if (config.checkpoint_every > 0 && done % config.checkpoint_every == 0 && !is_last)
+        PLIMSOLL_RETURN_IF_ERROR(trainer_.save());
+    }
+    train_seconds_ = seconds_since(start);
+    return {};
+  }
+
+  Result<engine::StepReport> traced_step() {
+    const program::Program& program = trainer_.session().plan().train.program();
+    report::TraceRecorder recorder(report::count_spans(program));
+    recorder.set_step(trainer_.step_count() + 1);
+    auto report = trainer_.step(&recorder);
+    std::ofstream out(trainer_.config().run.folder + "/trace.json");
+    report::write_chrome_trace(out, program, recorder.spans());
+    return report;
+  }
+
+  void report_step(const engine::StepReport& r, int64_t tokens, double elapsed, int64_t steps) {
+    const double rate = static_cast<double>(tokens) / elapsed;
+    const double eta = steps > 0 ? elapsed / static_cast<double>(steps) *
+                                       static_cast<double>(trainer_.total_steps() - trainer_.step_count())
+                                 : 0;
+    ordered_json object{{"event", "step"},        {"step", r.step},       {"loss", r.loss},
+                        {"grad_norm", r.grad_norm}, {"lr", r.lr},           {"tokens_per_s", rate},
+                        {"seconds", r.seconds},    {"data_seconds", r.data_seconds}, {"skipped", r.is_skipped}};
+    for (const auto& row : trainer_.session().ledger().rows())
+      object["memory"][std::string(to_string(row.space)) + "." + std::string(to_string(row.category))] = row.now.value;
+    record(object);
+    if (options_.json || r.is_skipped) return;
+    report::Progress progress{.step = r.step,
+                              .steps = trainer_.total_steps(),
+                              .loss = r.loss,
+                              .lr = r.lr,
+                              .tokens_per_s = rate,
+                              .eta_s = eta};
+    for (const auto& row : trainer_.session().ledger().rows())
+      progress.memory_bytes[static_cast<size_t>(row.category)] += row.now.value;
+    say(report::progress_line(progress));
+  }
+
+  Status evaluate() {
+    if (!trainer_.data().validation) return {};
+    PLIMSOLL_ASSIGN(const engine::Evaluation evaluation, trainer_.evaluate());
+    record({{"event", "evaluation"},
+            {"step", trainer_.step_count()},
+            {"loss", evaluation.loss},
+            {"bits_per_byte", evaluation.bits_per_byte},
+            {"targets", evaluation.targets}});
+    char line[128];
+    std::snprintf(line, sizeof line, "validation loss %.4f nats a token", evaluation.loss);
+    std::string text = line;
+    if (evaluation.bits_per_byte > 0) {
+      std::snprintf(line, sizeof line, ", %.4f bits per byte", evaluation.bits_per_byte);
+      text += line;
+    }
+    say(text);
+    return {};
+  }
+
+  Status stop() {
+    PLIMSOLL_RETURN_IF_ERROR(trainer_.save());
+    say("stopped after update " + std::to_string(trainer_.step_count()) + ", saved; continue with --resume");
+    return cancelled("stopped by a signal; the state is saved in " + trainer_.config().run.folder);
+  }
+
+  Status finish() {
+    PLIMSOLL_RETURN_IF_ERROR(trainer_.save());
+    PLIMSOLL_RETURN_IF_ERROR(evaluate());
+    PLIMSOLL_RETURN_IF_ERROR(compare_with_byte_model());
+    PLIMSOLL_RETURN_IF_ERROR(sample());
+    PLIMSOLL_ASSIGN(const auto memory, hardware::try_read_process_memory());
+    record({{"event", "end"},
+            {"train_seconds", train_seconds_},
+            {"vmhwm_bytes", memory.peak_resident.value},
+            {"needed_bytes", trainer_.session().plan().need.total_bytes()}});
+    say("trained for " + seconds(train_seconds_) + " s; peak resident memory " + to_string(memory.peak_resident) +
+        " of " + to_string(Bytes{trainer_.session().plan().need.total_bytes()}) + " planned");
+    say("run folder: " + trainer_.config().run.folder);
+    return {};
+  }
+
+  /// The validation loss beside that of an order-3 byte model: what counting alone reaches on the same text.
+  Status compare_with_byte_model() {
+    const auto& data = trainer_.data();
+    if (data.validation_text.empty()) return {};
+    PLIMSOLL_ASSIGN(const data::ByteNgram model, data::try_train_byte_ngram(data.train_text));
+    PLIMSOLL_ASSIGN(const double bits, data::try_bits_per_byte(model, data.validation_text));
+    record({{"event", "baseline"}, {"model", "order-3 bytes, Witten-Bell"}, {"bits_per_byte", bits}});
+    char line[128];
+    std::snprintf(line, sizeof line, "an order-3 byte model with Witten-Bell backoff has %.4f bits per byte there", bits);
+    say(line);
+    return {};
+  }
+
+  Status sample() {
+    const auto& config = trainer_.config().train;
+    if (config.sample_tokens == 0) return {};
+    PLIMSOLL_ASSIGN(const std::string text,
+                    trainer_.sample(config.sample_prompt, config.sample_tokens,
+                                    {.temperature = 0.8, .top_k = 40, .seed = static_cast<uint64_t>(config.seed)}));
+    ordered_json object{{"event", "sample"}, {"prompt", config.sample_prompt}, {"text", text}};
+    say("sample:\n" + config.sample_prompt + text);
+    if (!trainer_.data().train_text.empty()) {
+      PLIMSOLL_ASSIGN(const data::WordSet words, data::try_collect_words(trainer_.data().train_text));
+      const data::WordShare share = data::count_known_words(words, text, true);
+      object["known_word_share"] = share.share();
+      char line[128];
+      std::snprintf(line, sizeof line, "%.1f %% of the sample's %lld words occur in the training text",
+                    100 * share.share(), static_cast<long long>(share.words));
+      say(line);
+    }
+    metrics_ << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << "\n";
+    if (options_.json) print_json(object);
+    return {};
+  }
+
+  const Options& options_;
+  engine::Trainer& trainer_;
+  std::ofstream metrics_;
+  std::string preparing_;
+  bool in_line_ = false;
+  double train_seconds_ = 0;
+};
+
+Status run(const Options& o) {
+  StopSignal stop;
+  PLIMSOLL_ASSIGN(engine::RunConfig config, engine::try_load_run_config(o.path, o.overrides));
+  if (!config.memory.ram) {
+    PLIMSOLL_ASSIGN(config.memory.ram, hardware::available_ram());
+  }
+  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = static_cast<int>(config.run.threads),
+                                                               .reference = config.run.device == "reference"}));
+  PLIMSOLL_ASSIGN(auto trainer, engine::Trainer::make(std::move(config), *environment));
+  return TrainCommand(o, *trainer).run();
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("train", "Train a model as a run file says");
+  command->add_option("run_file", options->path, "The run file (TOML); docs/run_file.md has every key")->required();
+  command->add_option("--set", options->overrides, "Override a key: --set train.batch_size=16 (repeatable)");
+  command->add_flag("--resume", options->resume, "Continue from the newest checkpoint of the run folder");
+  command->add_flag("--json", options->json, "One JSON object a line instead of text");
+  command->footer("Examples:\n  plimsoll train run.toml\n  plimsoll train run.toml --set memory.ram=1GiB --set optimizer.lr=3e-4\n"
+                  "  plimsoll train run.toml --resume\nCtrl-C and SIGTERM end after the current step with a saved state.");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace plimsoll::apps

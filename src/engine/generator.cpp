@@ -1,0 +1,59 @@
+#include "engine/generator.h"
+
+#include <filesystem>
+
+#include "engine/checkpoint.h"
+#include "engine/text_data.h"
+
+namespace plimsoll::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The run folder of a checkpoint's folder ("…/checkpoints/step-N"), or the folder itself.
+std::string run_folder_of(const std::string& folder) {
+  if (fs::exists(folder + "/run.toml")) return folder;
+  return fs::path(folder).lexically_normal().parent_path().parent_path().string();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, Environment& environment) {
+  if (!fs::exists(folder)) return io_error("there is no run folder or checkpoint '" + folder + "'");
+  const std::string run_folder = run_folder_of(folder);
+  if (!fs::exists(run_folder + "/run.toml"))
+    return invalid_argument("'" + folder + "' is neither a run folder nor a checkpoint inside one (no run.toml)");
+  PLIMSOLL_ASSIGN(const RunConfig config, try_load_run_config(run_folder + "/run.toml"));
+  std::string checkpoint = folder;
+  if (run_folder == folder) {
+    PLIMSOLL_ASSIGN(checkpoint, find_latest_checkpoint(run_folder));
+  }
+  std::unique_ptr<Generator> out(new Generator());
+  PLIMSOLL_ASSIGN(const DataNeeds needs, try_find_data_needs(config));
+  PLIMSOLL_ASSIGN(out->model_, choose_model(config, needs.tokenizer_vocab, environment.ops()));
+  if (!out->model_.decoder) return unsupported("the model '" + out->model_.name + "' cannot generate");
+  const bool is_trained = config.data.tokenizer == "sentencepiece";
+  PLIMSOLL_ASSIGN(out->tokenizer_,
+                  data::try_load_tokenizer(is_trained ? run_folder + "/tokenizer.model" : config.data.tokenizer));
+  PLIMSOLL_ASSIGN(const models::Model decoder, out->model_.decoder(1, 1, out->model_.context));
+  LowerOptions lowering;
+  lowering.state_category = [](const graph::Value&) { return Category::kCache; };
+  PLIMSOLL_ASSIGN(out->program_, compile(decoder.graph, environment, lowering, {}));
+  PLIMSOLL_ASSIGN(out->arena_,
+                  memory::try_make_host_arena(Bytes{out->program_.plan.arena_bytes}, environment.pool()));
+  std::vector<TensorView> parameters;
+  const auto offsets = out->program_.state_offsets();
+  for (const graph::Value& value : decoder.graph.values())
+    if (value.kind == graph::ValueKind::kParameter)
+      parameters.push_back({value.name, value.desc, out->arena_->at(offsets.at(value.name))});
+  PLIMSOLL_RETURN_IF_ERROR(load_parameters(checkpoint, out->model_.name, out->model_.hash, parameters));
+  out->runner_ = std::make_unique<Runner>(out->program_, environment, out->arena_->data());
+  return out;
+}
+
+Result<Generation> Generator::generate(const std::string& prompt, int64_t tokens, const SamplingOptions& options,
+                                       FunctionRef<void(std::string_view piece)> on_text) {
+  return engine::generate(*runner_, *tokenizer_, prompt, tokens, model_.context, options, on_text);
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,324 @@
+#include "engine/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <numbers>
+
+#include "engine/checkpoint.h"
+#include "engine/diagnose.h"
+#include "engine/generate.h"
+#include "formats/file_writer.h"
+
+namespace plimsoll::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+optim::OptimizerConfig to_optimizer(const RunConfig::Optimizer& o) {
+  return {.name = o.name,
+          .lr = o.lr,
+          .beta1 = o.betas[0],
+          .beta2 = o.betas[1],
+          .eps = o.eps,
+          .weight_decay = o.weight_decay,
+          .momentum = o.momentum,
+          .dampening = o.dampening,
+          .nesterov = o.nesterov,
+          .amsgrad = o.amsgrad};
+}
+
+Error refuse_preparation(int64_t needed_bytes, Bytes ram) {
+  auto why = std::make_shared<Infeasible>();
+  why->needed_bytes = needed_bytes;
+  why->budget_bytes = ram.value;
+  why->tightest_step = "training the tokenizer";
+  why->holders.push_back({"runtime", kRuntimeBytes});
+  why->holders.push_back({"tokenizer training", needed_bytes - kRuntimeBytes});
+  why->remedies.push_back({"--set data.tokenizer=bytes", needed_bytes - kRuntimeBytes});
+  return {ErrorCode::kInfeasible,
+          "training the tokenizer needs " + to_string(Bytes{needed_bytes}) + " of RAM, the budget is " + to_string(ram),
+          why};
+}
+
+/// What a resumed run must share with the run that it continues.
+std::map<std::string, std::string> optimizer_settings(const RunConfig::Optimizer& o) {
+  return {{"amsgrad", o.amsgrad ? "true" : "false"}, {"momentum", o.momentum > 0 ? "true" : "false"}};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Trainer>> Trainer::make(RunConfig config, Environment& environment) {
+  std::unique_ptr<Trainer> trainer(new Trainer(std::move(config), environment));
+  PLIMSOLL_RETURN_IF_ERROR(trainer->make_plan());
+  return trainer;
+}
+
+Status Trainer::make_plan() {
+  PLIMSOLL_ASSIGN(needs_, try_find_data_needs(config_));
+  PLIMSOLL_ASSIGN(model_, choose_model(config_, needs_.tokenizer_vocab, environment_.ops()));
+  if (config_.data.seq_len == 0) config_.data.seq_len = model_.context;
+  if (config_.data.seq_len > model_.context)
+    return invalid_argument(config_.at("data", "seq_len") + " is " + std::to_string(config_.data.seq_len) +
+                            "; the model's block_size is " + std::to_string(model_.context));
+  auto plan = try_plan(config_, config_.memory.ram);
+  if (!plan.ok()) return with_remedies(plan.error());
+  plan_ = std::move(plan).value();
+  if (config_.memory.ram && preparation_bytes() > config_.memory.ram->value)
+    return refuse_preparation(preparation_bytes(), *config_.memory.ram);
+  return {};
+}
+
+int64_t Trainer::preparation_bytes() const {
+  return needs_.preparation_bytes == 0 ? 0 : needs_.preparation_bytes + kRuntimeBytes;
+}
+
+/// Plans the changes that a user could make, so that what a refusal promises is what the change gives.
+Error Trainer::with_remedies(const Error& error) const {
+  if (!error.infeasible) return error;
+  auto why = std::make_shared<Infeasible>(*error.infeasible);
+  const auto consider = [&](const std::string& option, RunConfig changed) {
+    const auto plan = try_plan(changed, std::nullopt);
+    if (plan.ok() && plan->need.total_bytes() < why->needed_bytes)
+      why->remedies.push_back({option, why->needed_bytes - plan->need.total_bytes()});
+  };
+  RunConfig changed = config_;
+  if (config_.train.batch_size > 1) {
+    changed.train.batch_size = 1;
+    changed.train.accumulate = samples_per_update();
+    consider("--set train.batch_size=1 --set train.accumulate=" + std::to_string(samples_per_update()) +
+                 " (the same update in smaller parts)",
+             changed);
+  }
+  changed = config_;
+  if (config_.data.seq_len > 1) {
+    changed.data.seq_len = config_.data.seq_len / 2;
+    consider("--set data.seq_len=" + std::to_string(changed.data.seq_len), changed);
+  }
+  changed = config_;
+  if (config_.optimizer.name != "sgd") {
+    changed.optimizer.name = "sgd";
+    consider("--set optimizer.name=sgd (no moments)", changed);
+  }
+  std::stable_sort(why->remedies.begin(), why->remedies.end(),
+                   [](const auto& a, const auto& b) { return a.saved_bytes > b.saved_bytes; });
+  return {error.code, error.message, why};
+}
+
+Result<SessionPlan> Trainer::try_plan(const RunConfig& config, std::optional<Bytes> ram) const {
+  SessionSpec spec{.optimizer = to_optimizer(config.optimizer), .microbatches = config.train.accumulate};
+  if (config.optimizer.clip_norm > 0) spec.update.clip_norm = config.optimizer.clip_norm;
+  const int64_t batch = config.train.batch_size, seq = config.data.seq_len;
+  PLIMSOLL_ASSIGN(spec.training, model_.training(batch, seq));
+  PLIMSOLL_ASSIGN(spec.evaluation, model_.evaluation(batch, seq));
+  if (model_.decoder) {
+    PLIMSOLL_ASSIGN(spec.decoder, model_.decoder(1, 1, model_.context));
+  }
+  const int64_t batch_bytes = batch * config.train.accumulate * seq * 4 * (model_.is_masked ? 4 : 2);
+  return plan_session(std::move(spec), environment_, ram, needs_.loader_bytes + batch_bytes);
+}
+
+Status Trainer::start(bool resume_run, PreparationProgress progress) {
+  PLIMSOLL_RETURN_IF_ERROR(make_folder(resume_run));
+  PLIMSOLL_ASSIGN(data_, try_prepare_text(config_, config_.run.folder, model_.vocab_size, progress));
+  PLIMSOLL_RETURN_IF_ERROR(make_batches());
+  PLIMSOLL_ASSIGN(session_, Session::make(std::move(*plan_), environment_, static_cast<uint64_t>(config_.train.seed)));
+  return resume_run ? resume() : Status();
+}
+
+Status Trainer::make_folder(bool resume_run) {
+  std::error_code fault;
+  const std::string& folder = config_.run.folder;
+  const bool exists = fs::exists(folder, fault);
+  if (resume_run && !exists) return io_error("there is no run folder '" + folder + "' to resume");
+  if (!resume_run && exists && !fs::is_empty(folder, fault))
+    return invalid_argument("the run folder '" + folder +
+                            "' exists; give --resume to continue it, or another folder with --set run.folder=…");
+  fs::create_directories(folder, fault);
+  if (fault) return io_error("cannot make the run folder '" + folder + "': " + fault.message());
+  if (resume_run) return {};
+  PLIMSOLL_ASSIGN(auto writer, formats::FileWriter::try_create(folder + "/run.toml"));
+  PLIMSOLL_RETURN_IF_ERROR(writer.try_append(to_toml(config_)));
+  return writer.try_finish();
+}
+
+Status Trainer::make_batches() {
+  const int64_t seq = config_.data.seq_len, samples = samples_per_update();
+  const auto seed = static_cast<uint64_t>(config_.train.seed);
+  if (model_.is_masked) {
+    const auto special = static_cast<int32_t>(model_.vocab_size - kMaskedSpecialTokens);
+    const auto masked = [&](bool is_evaluation) {
+      return data::MaskedOptions{.batch = is_evaluation ? 1 : samples,
+                                 .seq = seq,
+                                 .seed = seed,
+                                 .vocab_size = special,
+                                 .cls_id = special,
+                                 .sep_id = special + 1,
+                                 .mask_id = special + 2,
+                                 .is_evaluation = is_evaluation};
+    };
+    PLIMSOLL_ASSIGN(train_, data::try_make_masked_batches(data_.train, masked(false)));
+    if (data_.validation) {
+      PLIMSOLL_ASSIGN(validation_, data::try_make_masked_batches(data_.validation, masked(true)));
+    }
+  } else {
+    PLIMSOLL_ASSIGN(train_,
+                    data::try_make_causal_batches(data_.train, {.batch = samples, .seq = seq, .seed = seed}));
+    if (data_.validation) {
+      PLIMSOLL_ASSIGN(validation_, data::try_make_evaluation_batches(data_.validation, {.seq = seq}));
+    }
+  }
+  for (const data::BatchField& field : train_->fields())
+    fields_.emplace_back(static_cast<size_t>(field.width * samples));
+  const int64_t per_epoch = std::max<int64_t>(1, train_->samples() / samples);
+  total_steps_ = config_.train.steps ? *config_.train.steps : *config_.train.epochs * per_epoch;
+  PLIMSOLL_ASSIGN(schedule_, optim::Schedule::make({.name = config_.schedule.name,
+                                                    .lr = config_.optimizer.lr,
+                                                    .warmup = config_.schedule.warmup_steps,
+                                                    .total = total_steps_,
+                                                    .min_ratio = config_.optimizer.lr > 0 ? config_.schedule.min_lr / config_.optimizer.lr : 0}));
+  return {};
+}
+
+Status Trainer::resume() {
+  PLIMSOLL_ASSIGN(const std::string folder, find_latest_checkpoint(config_.run.folder));
+  const auto parameters = session_->parameters();
+  const auto optimizer = session_->optimizer_state();
+  PLIMSOLL_ASSIGN(const TrainingState state,
+                  load_checkpoint(folder, model_.name, model_.hash, parameters, optimizer));
+  if (state.total_samples != train_->samples())
+    return invalid_argument("the checkpoint was made with " + std::to_string(state.total_samples) +
+                            " samples an epoch, the data have " + std::to_string(train_->samples()) +
+                            "; resume with the data and seq_len that the run began with");
+  step_ = state.step;
+  sample_ = state.sample;
+  tokens_ = state.tokens;
+  return {};
+}
+
+Status Trainer::save() {
+  const auto parameters = session_->parameters();
+  const auto optimizer = session_->optimizer_state();
+  TrainingState state{.step = step_,
+                      .sample = sample_,
+                      .total_samples = train_->samples(),
+                      .tokens = tokens_,
+                      .schedule_step = step_,
+                      .microbatches = config_.train.accumulate,
+                      .seed = static_cast<uint64_t>(config_.train.seed),
+                      .model = model_.name,
+                      .model_hash = model_.hash,
+                      .optimizer = config_.optimizer.name,
+                      .optimizer_settings = optimizer_settings(config_.optimizer)};
+  return save_checkpoint(config_.run.folder, parameters, optimizer, state,
+                         {.keep = static_cast<int>(config_.train.keep_checkpoints)});
+}
+
+Status Trainer::fill_update() {
+  const int64_t samples = samples_per_update();
+  field_spans_.clear();
+  for (std::vector<int32_t>& field : fields_) field_spans_.emplace_back(field);
+  PLIMSOLL_RETURN_IF_ERROR(train_->try_fill(sample_, samples, field_spans_));
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    const data::BatchField& field = train_->fields()[i];
+    session_->train().set_feed(field.name, fields_[i].data(), field.width * config_.train.batch_size * 4);
+  }
+  return {};
+}
+
+Result<StepReport> Trainer::step(TraceSink* trace) {
+  const auto start = Clock::now();
+  StepReport report{.step = step_};
+  const int64_t samples = samples_per_update();
+  const int64_t valid = train_->count_valid(sample_, samples);
+  PLIMSOLL_RETURN_IF_ERROR(fill_update());
+  report.data_seconds = seconds_since(start);
+  report.tokens = samples * config_.data.seq_len;
+  report.lr = schedule_->learning_rate(step_);
+  sample_ += samples;
+  tokens_ += report.tokens;
+  if (valid == 0) {
+    // Such an update adds nothing; applying it would still decay weights and moments.
+    report.is_skipped = true;
+    report.reason = "all targets of the update are ignored";
+    report.seconds = seconds_since(start);
+    return report;
+  }
+  Runner& runner = session_->train();
+  runner.set_scalar("lr", static_cast<float>(report.lr));
+  runner.set_scalar("step", step_ + 1);
+  runner.set_scalar("seed", config_.train.seed);
+  runner.set_scalar("inv_valid_tokens", static_cast<float>(1.0 / static_cast<double>(valid)));
+  runner.set_scalar("inv_valid_sentences", static_cast<float>(1.0 / static_cast<double>(samples)));
+  const runtime::Outcome outcome = runner.run(trace);
+  report.seconds = seconds_since(start);
+  if (!outcome.is_finite) return handle_non_finite(std::move(report), outcome.failed_check);
+  report.loss = static_cast<double>(runner.scalar_output("loss"));
+  if (runner.has_output("grad_norm")) report.grad_norm = static_cast<double>(runner.scalar_output("grad_norm"));
+  report.step = ++step_;
+  skips_ = 0;
+  return report;
+}
+
+Result<StepReport> Trainer::handle_non_finite(StepReport report, runtime::InstructionId failed) {
+  const auto& instruction = session_->plan()
+                                .train.program()
+                                .segments[static_cast<size_t>(failed.segment)]
+                                .instructions[static_cast<size_t>(failed.index)];
+  report.is_skipped = true;
+  report.reason = "the " + instruction.label + " is not finite; the first tensor that is not: " +
+                  find_first_non_finite(*session_, failed);
+  ++skips_;
+  if (config_.train.on_non_finite == "skip" && skips_ <= config_.train.max_skips) return report;
+  return Error{ErrorCode::kInvalidArgument,
+               "update " + std::to_string(step_ + 1) + " stopped before any weight changed: " + report.reason +
+                   (skips_ > 1 ? " (" + std::to_string(skips_) + " updates in a row)" : "") +
+                   "; try a lower lr, clip_norm, or on_non_finite = \"skip\"",
+               {}};
+}
+
+Result<Evaluation> Trainer::evaluate() {
+  if (!validation_) return invalid_argument("the run has no validation data; give [data] valid");
+  Runner& runner = *session_->evaluate();
+  const int64_t batch = config_.train.batch_size;
+  int64_t batches = (validation_->samples() + batch - 1) / batch;
+  if (config_.train.eval_batches > 0) batches = std::min(batches, config_.train.eval_batches);
+  std::vector<std::span<int32_t>> spans;
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    const data::BatchField& field = validation_->fields()[i];
+    spans.push_back(std::span(fields_[i]).first(static_cast<size_t>(batch * field.width)));
+    runner.set_feed(field.name, fields_[i].data());
+  }
+  Evaluation out;
+  double total = 0;
+  for (int64_t i = 0; i < batches; ++i) {
+    const int64_t valid = validation_->count_valid(i * batch, batch);
+    PLIMSOLL_RETURN_IF_ERROR(validation_->try_fill(i * batch, batch, spans));
+    if (valid == 0) continue;
+    runner.set_scalar("inv_valid_tokens", static_cast<float>(1.0 / static_cast<double>(valid)));
+    runner.set_scalar("inv_valid_sentences", static_cast<float>(1.0 / static_cast<double>(batch)));
+    runner.run();
+    total += static_cast<double>(runner.scalar_output("loss")) * static_cast<double>(valid);
+    out.targets += valid;
+  }
+  if (out.targets == 0) return out;
+  out.loss = total / static_cast<double>(out.targets);
+  const bool is_whole = config_.train.eval_batches == 0 && !model_.is_masked;
+  if (is_whole && data_.validation_bytes > 0)
+    out.bits_per_byte = total / std::numbers::ln2 / static_cast<double>(data_.validation_bytes);
+  return out;
+}
+
+Result<std::string> Trainer::sample(const std::string& prompt, int64_t tokens, const SamplingOptions& options) {
+  if (session_->generate() == nullptr) return unsupported("the model '" + model_.name + "' cannot generate");
+  if (!data_.tokenizer) return invalid_argument("generating text needs a tokenizer; give [data] tokenizer");
+  PLIMSOLL_ASSIGN(const Generation generation,
+                  generate(*session_->generate(), *data_.tokenizer, prompt, tokens, model_.context, options));
+  return generation.text;
+}
+
+}  // namespace plimsoll::engine

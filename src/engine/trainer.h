@@ -1,0 +1,104 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/trace_sink.h"
+#include "engine/model_choice.h"
+#include "engine/run_config.h"
+#include "engine/sampler.h"
+#include "engine/session.h"
+#include "engine/text_data.h"
+#include "optim/schedule.h"
+
+namespace plimsoll::engine {
+
+/// What one update did.
+struct StepReport {
+  int64_t step = 0;       ///< updates applied so far, this one included
+  double loss = 0;        ///< mean over the valid targets of the update, in nats
+  double grad_norm = 0;   ///< 0 where it is not computed
+  double lr = 0;
+  int64_t tokens = 0;     ///< of this update, padding included
+  double seconds = 0;
+  double data_seconds = 0;  ///< of these, spent waiting for data
+  bool is_skipped = false;  ///< nothing was applied: see `reason`
+  std::string reason;
+};
+
+struct Evaluation {
+  double loss = 0;           ///< nats a valid target
+  double bits_per_byte = 0;  ///< 0 where the text's bytes are not known
+  int64_t targets = 0;
+};
+
+/// A training run: plans, prepares the data, steps, evaluates, saves, samples. The application decides when.
+class Trainer {
+ public:
+  /// Resolves the run file and plans. Reads no data and takes no memory for it.
+  ///
+  /// Errors: infeasible with what would help; invalid_argument.
+  static Result<std::unique_ptr<Trainer>> make(RunConfig config, Environment& environment);
+
+  /// The plan; moves into the session when the run starts.
+  const SessionPlan& plan() const { return session_ ? session_->plan() : *plan_; }
+  Environment& environment() { return environment_; }
+  const RunConfig& config() const { return config_; }
+
+  /// Makes the run folder, prepares the data, takes the memory; with `resume`, continues from the newest checkpoint.
+  ///
+  /// Errors: those of data and checkpoints; invalid_argument where the folder exists and this is no resume.
+  Status start(bool resume, PreparationProgress progress);
+
+  int64_t total_steps() const { return total_steps_; }
+  int64_t step_count() const { return step_; }
+  int64_t samples_per_update() const { return config_.train.batch_size * config_.train.accumulate; }
+
+  /// One update. Errors: a number that is not finite stops the run (or skips the
+  /// update, by the run file's policy) with the first tensor that went wrong.
+  Result<StepReport> step(TraceSink* trace = nullptr);
+
+  /// Loss on the validation text, all of it or the run file's eval_batches. Errors: invalid_argument where there is none.
+  Result<Evaluation> evaluate();
+
+  /// Saves to the run folder. Errors: io, with what is needed and free.
+  Status save();
+
+  /// Text that the model continues `prompt` with. Errors: unsupported where the model cannot generate.
+  Result<std::string> sample(const std::string& prompt, int64_t tokens, const SamplingOptions& options);
+
+  Session& session() { return *session_; }
+  const TextData& data() const { return data_; }
+
+ private:
+  Trainer(RunConfig config, Environment& environment) : config_(std::move(config)), environment_(environment) {}
+  Status make_plan();
+  Result<SessionPlan> try_plan(const RunConfig& config, std::optional<Bytes> ram) const;
+  Error with_remedies(const Error& error) const;
+  int64_t preparation_bytes() const;
+  Status make_folder(bool resume);
+  Status make_batches();
+  Status resume();
+  Status fill_update();
+  Result<StepReport> handle_non_finite(StepReport report, runtime::InstructionId failed);
+
+  RunConfig config_;
+  Environment& environment_;
+  DataNeeds needs_;
+  ModelChoice model_;
+  std::optional<SessionPlan> plan_;
+  std::optional<optim::Schedule> schedule_;
+  std::unique_ptr<Session> session_;
+  TextData data_;
+  std::unique_ptr<data::BatchSource> train_, validation_;
+  std::vector<std::vector<int32_t>> fields_;       ///< of one update, by field
+  std::vector<std::span<int32_t>> field_spans_;
+  int64_t step_ = 0;
+  int64_t sample_ = 0;
+  int64_t tokens_ = 0;
+  int64_t total_steps_ = 0;
+  int64_t skips_ = 0;  ///< in a row
+};
+
+}  // namespace plimsoll::engine
