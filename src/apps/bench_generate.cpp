@@ -41,8 +41,7 @@ Status run(const Options& o) {
   PLIMSOLL_ASSIGN(const models::Model decoder,
                   models::make_gpt2_decoder(*gpt2, o.batch, 1, o.context, environment->ops()));
   PLIMSOLL_ASSIGN(const engine::CompiledProgram program, engine::compile(decoder.graph, *environment, {}, {}));
-  PLIMSOLL_ASSIGN(const auto arena,
-                  memory::try_make_host_arena(Bytes{program.plan.arena_bytes}, environment->pool()));
+  PLIMSOLL_ASSIGN(const auto arena, memory::try_make_host_arena(Bytes{program.plan.arena_bytes}, environment->pool()));
   engine::Runner runner(program, *environment, arena->data());
   const std::vector<int32_t> ids(static_cast<size_t>(o.batch), 1);
   std::vector<double> seconds;
@@ -55,9 +54,8 @@ Status run(const Options& o) {
     runner.run();
     seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  PLIMSOLL_ASSIGN(const auto memory,
-                  hardware::try_measure_memory(hardware::probe_cores({}, hardware::probe_affinity()),
-                                               environment->pool()));
+  PLIMSOLL_ASSIGN(const auto memory, hardware::try_measure_memory(hardware::probe_cores({}, hardware::probe_affinity()),
+                                                                  environment->pool()));
   std::sort(seconds.begin(), seconds.end());
   const double median = seconds[seconds.size() / 2];
   const double bandwidth = memory.bandwidths.back().read.value;
@@ -77,7 +75,8 @@ Status run(const Options& o) {
 void add_bench_generate(CLI::App& bench, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = bench.add_subcommand("generate", "Tokens a second, beside reading the weights once");
-  command->add_option("model", options->model, "A model that `plimsoll models` lists and that can generate")->required();
+  command->add_option("model", options->model, "A model that `plimsoll models` lists and that can generate")
+      ->required();
   command->add_option("--batch,--batch_size", options->batch, "Sequences at a time")->check(CLI::PositiveNumber);
   command->add_option("--context", options->context, "Positions that the caches hold")->check(CLI::PositiveNumber);
   command->add_option("--tokens", options->tokens, "Tokens to time")->check(CLI::PositiveNumber);

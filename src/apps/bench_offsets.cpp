@@ -42,8 +42,10 @@ Status run(const Options& o) {
 void add_bench_offsets(CLI::App& bench, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = bench.add_subcommand("offsets", "Give every buffer of a list an offset");
-  command->add_option("file", options->path, "CSV with the columns id,lower,upper,size; lifetimes half-open")->required();
-  command->add_option("--capacity", options->capacity, "Bytes: any packing within it will do")->check(CLI::PositiveNumber);
+  command->add_option("file", options->path, "CSV with the columns id,lower,upper,size; lifetimes half-open")
+      ->required();
+  command->add_option("--capacity", options->capacity, "Bytes: any packing within it will do")
+      ->check(CLI::PositiveNumber);
   command->add_option("--seconds", options->seconds, "Cut the search after this time")->check(CLI::PositiveNumber);
   command->add_flag("--json", options->json, "One JSON object on a line");
   command->footer("Example: plimsoll bench offsets tests/data/offsets/A.1048576.csv --capacity 1048576");

@@ -30,8 +30,9 @@ Result<program::Kernel> try_parse_call(const Options& o, const ops::OpTable& ops
   text += "%" + std::to_string(o.srcs.size()) + " = any \"call\" forward () {" + o.attributes + "} : f32[]\n";
   auto parsed = graph::try_parse_graph(text);
   if (!parsed.ok())
-    return invalid_argument("--src or --attributes cannot be read; expected e.g. --src 'f32[256,768]' --attributes "
-                            "'transpose_b=true, eps=1e-05'");
+    return invalid_argument(
+        "--src or --attributes cannot be read; expected e.g. --src 'f32[256,768]' --attributes "
+        "'transpose_b=true, eps=1e-05'");
   const ops::OpDef* def = ops.find(o.name);
   if (def == nullptr) return invalid_argument("there is no op '" + o.name + "'; docs/ops.md lists them");
   program::Kernel kernel{.op = o.name};

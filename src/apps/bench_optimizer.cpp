@@ -53,28 +53,26 @@ void run_bare(engine::Environment& environment, const Streams& s) {
 }
 
 void run_copy(engine::Environment& environment, const Streams& s) {
-  for_slices(environment, s.numel, [&](int64_t begin, int64_t end) {
-    std::copy(s.at(1) + begin, s.at(1) + end, s.at(0) + begin);
-  });
+  for_slices(environment, s.numel,
+             [&](int64_t begin, int64_t end) { std::copy(s.at(1) + begin, s.at(1) + end, s.at(0) + begin); });
 }
 
 Status run(const Options& o) {
   if (o.name != "adamw") return invalid_argument("bench optimizer knows adamw; given '" + o.name + "'");
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
   const auto bytes = checked_multiply(o.numel, 16);
-  if (!bytes || *bytes > (int64_t{1} << 45)) return invalid_argument("--numel is too large: " + std::to_string(o.numel));
+  if (!bytes || *bytes > (int64_t{1} << 45))
+    return invalid_argument("--numel is too large: " + std::to_string(o.numel));
   Streams streams{.numel = o.numel};
   PLIMSOLL_ASSIGN(streams.arena,
                   memory::try_make_host_arena(Bytes{4 * 4 * align_up(o.numel, 16)}, environment->pool()));
   const TensorDesc vector{DType::kF32, {o.numel}, {}}, scalar{DType::kF32, {}, {}}, count{DType::kI64, {}, {}};
   PLIMSOLL_ASSIGN(const int index,
-                  environment->catalogue().prepare({.op = "adamw",
-                                                    .attributes = {{"beta1", 0.9},
-                                                                   {"beta2", 0.999},
-                                                                   {"eps", 1e-8},
-                                                                   {"weight_decay", 0.01}},
-                                                    .srcs = {vector, vector, vector, vector, scalar, count, scalar},
-                                                    .dsts = {vector, vector, vector}}));
+                  environment->catalogue().prepare(
+                      {.op = "adamw",
+                       .attributes = {{"beta1", 0.9}, {"beta2", 0.999}, {"eps", 1e-8}, {"weight_decay", 0.01}},
+                       .srcs = {vector, vector, vector, vector, scalar, count, scalar},
+                       .dsts = {vector, vector, vector}}));
   const float lr = 1e-3f, scale = 1;
   const int64_t step = 10;
   const void* srcs[] = {streams.at(0), streams.at(1), streams.at(2), streams.at(3), &lr, &step, &scale};

@@ -36,14 +36,15 @@ std::vector<std::vector<int32_t>> make_inputs(const graph::Graph& graph, int64_t
     for (size_t i = 0; i < data.size(); ++i) {
       const uint32_t word = random(i, 0)[0];
       data[i] = value.desc.dtype == DType::kI32 ? static_cast<int32_t>(word % static_cast<uint64_t>(classes))
-                                                 : std::bit_cast<int32_t>(to_unit_float(word) - 0.5f);
+                                                : std::bit_cast<int32_t>(to_unit_float(word) - 0.5f);
     }
     runner.set_feed(value.name, data.data());
   }
   return out;
 }
 
-/// What a step computes, counted as torch_step.py counts it for the peer: by formula, whatever is recomputed or skipped.
+/// What a step computes, counted as torch_step.py counts it for the peer: by formula, whatever is recomputed or
+/// skipped.
 struct Work {
   models::Model model;
   int64_t items = 0;    ///< tokens or samples a step
@@ -87,8 +88,9 @@ Status run(const Options& o) {
   PLIMSOLL_ASSIGN(Work work, try_make_work(o, environment->ops()));
   const double rate = engine::measure_matmul_flops(*environment);
   environment->catalogue().set_rates({.flops_per_s = rate, .bytes_per_s = 1e10});
-  PLIMSOLL_ASSIGN(auto plan, engine::plan_session({.training = std::move(work.model), .update = {.checks_gradients = false}},
-                                                  *environment, ram, 0));
+  PLIMSOLL_ASSIGN(auto plan,
+                  engine::plan_session({.training = std::move(work.model), .update = {.checks_gradients = false}},
+                                       *environment, ram, 0));
   const plan::Plan planned = plan.train.plan;
   PLIMSOLL_ASSIGN(auto session, engine::Session::make(std::move(plan), *environment, 0));
   engine::Runner& runner = session->train();
@@ -105,9 +107,9 @@ Status run(const Options& o) {
   }
   PLIMSOLL_ASSIGN(const auto memory, hardware::try_read_process_memory());
   // After the timed steps: poisoning would disturb them. Two steps are warm-up, as for the peer.
-  const auto guard = runtime::run_guarded(
-      runner.executor(), session->arena().bytes(), Space::kHost,
-      [&](runtime::InstructionId id, int64_t iteration) { return runner.feed(id, iteration); });
+  const auto guard =
+      runtime::run_guarded(runner.executor(), session->arena().bytes(), Space::kHost,
+                           [&](runtime::InstructionId id, int64_t iteration) { return runner.feed(id, iteration); });
   std::sort(seconds.begin() + 2, seconds.end());
   const double median = seconds[2 + (seconds.size() - 2) / 2];
   return print_rows(o.json, {{"model", o.model},

@@ -20,7 +20,8 @@ void add_models(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
 
-/// The exit code of an error: 2 bad input, 3 does not fit, 4 io, 5 damaged file, 6 unsupported, 7 no memory, 130 stopped.
+/// The exit code of an error: 2 bad input, 3 does not fit, 4 io, 5 damaged file, 6 unsupported, 7 no memory, 130
+/// stopped.
 int exit_code(ErrorCode code);
 
 /// Prints one JSON object as one line.

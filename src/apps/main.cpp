@@ -32,8 +32,9 @@ int run(int argc, char** argv) {
   CLI::App app("Trains neural networks inside the memory you have: the step is planned and proven before it runs.");
   app.require_subcommand(1);
   app.set_version_flag("--version", PLIMSOLL_VERSION);
-  app.footer("Exit codes: 0 done, 1 our fault, 2 bad input, 3 does not fit the budget, 4 file or disk, 5 damaged file,\n"
-             "6 not supported, 7 the system gave no memory, 130 stopped by a signal.");
+  app.footer(
+      "Exit codes: 0 done, 1 our fault, 2 bad input, 3 does not fit the budget, 4 file or disk, 5 damaged file,\n"
+      "6 not supported, 7 the system gave no memory, 130 stopped by a signal.");
   Action action;
   add_train(app, action);
   add_plan(app, action);

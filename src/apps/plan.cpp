@@ -34,14 +34,15 @@ Status plan_run_file(const Options& o, engine::Environment& environment, std::op
   const engine::SessionPlan& plan = trainer->plan();
   if (o.inference && !plan.generate) return unsupported("the model of " + o.target + " cannot generate");
   const plan::Plan& shown = o.inference ? plan.generate->plan : plan.train.plan;
-  print_plan(shown, plan.need, trainer->config().memory.ram, o.json);
+  print_plan(shown, plan.need, trainer->ram(), o.json);
   return {};
 }
 
 Status plan_zoo_model(const Options& o, engine::Environment& environment, std::optional<Bytes> ram) {
   const int64_t batch = o.batch > 0 ? o.batch : 4;
   const int64_t seq = o.seq > 0 ? o.seq : 64;
-  if (!o.overrides.empty()) return invalid_argument("--set goes with a run file; a model by name takes --batch and --seq");
+  if (!o.overrides.empty())
+    return invalid_argument("--set goes with a run file; a model by name takes --batch and --seq");
   PLIMSOLL_ASSIGN(models::Model model, models::make_model(o.target, batch, seq, environment.ops()));
   if (o.inference) {
     PLIMSOLL_ASSIGN(const engine::CompiledProgram forward, engine::compile(model.graph, environment, {}, {}));
@@ -72,7 +73,8 @@ void add_plan(CLI::App& app, Action& action) {
   command->add_option("target", options->target, "A model that `plimsoll models` lists, or a run file")->required();
   command->add_option("--batch,--batch_size", options->batch, "Samples a microbatch")->check(CLI::PositiveNumber);
   command->add_option("--seq,--seq_len", options->seq, "Tokens a sample")->check(CLI::PositiveNumber);
-  command->add_option("--ram", options->ram, "Budget of the whole process; refused (exit code 3) where it is too small");
+  command->add_option("--ram", options->ram,
+                      "Budget of the whole process; refused (exit code 3) where it is too small");
   command->add_option("--set", options->overrides, "Override a key of the run file (repeatable)");
   command->add_option("--threads", options->threads, "0: all that the process may use");
   command->add_flag("--inference", options->inference, "Without gradients and optimizer");

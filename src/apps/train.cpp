@@ -15,7 +15,6 @@
 #include "data/word_share.h"
 #include "engine/trainer.h"
 #include "formats/file_writer.h"
-#include "hardware/probe_memory.h"
 #include "hardware/process_memory.h"
 #include "program/json.h"
 #include "report/chrome_trace.h"
@@ -45,9 +44,8 @@ class TrainCommand {
   Status run() {
     print_plan();
     const auto touched = Clock::now();
-    PLIMSOLL_RETURN_IF_ERROR(trainer_.start(options_.resume, [&](const std::string& what, double share) {
-      return report_preparation(what, share);
-    }));
+    PLIMSOLL_RETURN_IF_ERROR(trainer_.start(
+        options_.resume, [&](const std::string& what, double share) { return report_preparation(what, share); }));
     end_line();
     say("ready after " + seconds(seconds_since(touched)) + " s, of which " +
         seconds(trainer_.session().arena().populate_seconds()) + " s first touch of memory");
@@ -71,7 +69,7 @@ class TrainCommand {
 
   void print_plan() {
     const engine::SessionPlan& plan = trainer_.plan();
-    apps::print_plan(plan.train.plan, plan.need, trainer_.config().memory.ram, options_.json);
+    apps::print_plan(plan.train.plan, plan.need, trainer_.ram(), options_.json);
     for (const std::string& name : plan.unreached)
       std::fprintf(stderr, "warning: no gradient reaches the trainable parameter '%s'\n", name.c_str());
     for (const std::string& fallback : plan.train.fallbacks(trainer_.environment().catalogue()))
@@ -147,9 +145,15 @@ class TrainCommand {
     const double eta = steps > 0 ? elapsed / static_cast<double>(steps) *
                                        static_cast<double>(trainer_.total_steps() - trainer_.step_count())
                                  : 0;
-    ordered_json object{{"event", "step"},        {"step", r.step},       {"loss", r.loss},
-                        {"grad_norm", r.grad_norm}, {"lr", r.lr},           {"tokens_per_s", rate},
-                        {"seconds", r.seconds},    {"data_seconds", r.data_seconds}, {"skipped", r.is_skipped}};
+    ordered_json object{{"event", "step"},
+                        {"step", r.step},
+                        {"loss", r.loss},
+                        {"grad_norm", r.grad_norm},
+                        {"lr", r.lr},
+                        {"tokens_per_s", rate},
+                        {"seconds", r.seconds},
+                        {"data_seconds", r.data_seconds},
+                        {"skipped", r.is_skipped}};
     for (const auto& row : trainer_.session().ledger().rows())
       object["memory"][std::string(to_string(row.space)) + "." + std::string(to_string(row.category))] = row.now.value;
     record(object);
@@ -214,7 +218,8 @@ class TrainCommand {
     PLIMSOLL_ASSIGN(const double bits, data::try_bits_per_byte(model, data.validation_text));
     record({{"event", "baseline"}, {"model", "order-3 bytes, Witten-Bell"}, {"bits_per_byte", bits}});
     char line[128];
-    std::snprintf(line, sizeof line, "an order-3 byte model with Witten-Bell backoff has %.4f bits per byte there", bits);
+    std::snprintf(line, sizeof line, "an order-3 byte model with Witten-Bell backoff has %.4f bits per byte there",
+                  bits);
     say(line);
     return {};
   }
@@ -252,9 +257,6 @@ class TrainCommand {
 Status run(const Options& o) {
   StopSignal stop;
   PLIMSOLL_ASSIGN(engine::RunConfig config, engine::try_load_run_config(o.path, o.overrides));
-  if (!config.memory.ram) {
-    PLIMSOLL_ASSIGN(config.memory.ram, hardware::available_ram());
-  }
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = static_cast<int>(config.run.threads),
                                                                .reference = config.run.device == "reference"}));
   PLIMSOLL_ASSIGN(auto trainer, engine::Trainer::make(std::move(config), *environment));
@@ -270,8 +272,9 @@ void add_train(CLI::App& app, Action& action) {
   command->add_option("--set", options->overrides, "Override a key: --set train.batch_size=16 (repeatable)");
   command->add_flag("--resume", options->resume, "Continue from the newest checkpoint of the run folder");
   command->add_flag("--json", options->json, "One JSON object a line instead of text");
-  command->footer("Examples:\n  plimsoll train run.toml\n  plimsoll train run.toml --set memory.ram=1GiB --set optimizer.lr=3e-4\n"
-                  "  plimsoll train run.toml --resume\nCtrl-C and SIGTERM end after the current step with a saved state.");
+  command->footer(
+      "Examples:\n  plimsoll train run.toml\n  plimsoll train run.toml --set memory.ram=1GiB --set optimizer.lr=3e-4\n"
+      "  plimsoll train run.toml --resume\nCtrl-C and SIGTERM end after the current step with a saved state.");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

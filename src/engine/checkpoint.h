@@ -1,41 +1,15 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 
 #include "core/result.h"
-#include "core/tensor_desc.h"
+#include "engine/tensor_view.h"
+#include "engine/training_state.h"
 #include "formats/file_writer.h"
 
 namespace plimsoll::engine {
-
-/// One tensor to be saved or filled: its name in the checkpoint, and where it lies in memory now.
-struct TensorView {
-  std::string name;
-  TensorDesc desc;  ///< plain layout: what is on disk does not depend on where or how a tensor lived
-  std::byte* data = nullptr;
-};
-
-/// Where training stands between two updates: with the tensors, all that a resumed run needs.
-struct TrainingState {
-  int64_t step = 0;                                       ///< updates done; names the folder
-  int64_t sample = 0;                                     ///< place in the data order of the next sample
-  int64_t total_samples = 0;                              ///< samples that the data had, so that other data is noticed
-  int64_t tokens = 0;                                     ///< tokens seen
-  int64_t schedule_step = 0;                              ///< position of the learning-rate schedule
-  int64_t microbatches = 1;                               ///< per update: settled once, kept by a resumed run
-  uint64_t seed = 0;                                      ///< of all counter-based randomness
-  std::string model;                                      ///< its name
-  uint64_t model_hash = 0;                                ///< of every setting that changes what its tensors mean
-  std::string optimizer;                                  ///< its name
-  std::map<std::string, std::string> optimizer_settings;  ///< those that matter, as text
-  std::map<std::string, std::string> settings;            ///< whatever else a resumed run must honour, as text
-
-  friend bool operator==(const TrainingState&, const TrainingState&) = default;
-};
 
 struct SaveOptions {
   int keep = 2;                ///< whole checkpoints to leave, the new one counted; at least 1
@@ -45,11 +19,12 @@ struct SaveOptions {
 /// Saves to `run_folder`/checkpoints/step-N: model.safetensors, optimizer.safetensors, state.json.
 ///
 /// All is written aside and flushed to disk before the folder gets its name, and only then are checkpoints older than
-/// the newest `keep` removed; whatever happens, those that were whole stay. Leftovers of broken saves are removed
-/// first. Requires: layouts are plain; nothing changes the tensors while they are written; one process saves to a run
-/// folder. Errors: io, for a full disk with path, needed and free bytes (asked before anything is written), and the
-/// checkpoint that is still there; invalid_argument for a negative step or a name twice. Memory: under 1 MiB beside the
-/// tensors; the page cache is left clean. Order: the same state gives the same bytes.
+/// the newest `keep` removed, never the new one; whatever happens, those that were whole stay. Leftovers of broken
+/// saves are removed first. Requires: layouts are plain; nothing changes the tensors while they are written; one
+/// process saves to a run folder. Errors: io, for a full disk with path, needed and free bytes (asked before anything
+/// is written), and the checkpoint that is still there; invalid_argument for a negative step, `keep` under 1 or a name
+/// twice. Memory: under 1 MiB beside the tensors; the page cache is left clean. Order: the same state gives the same
+/// bytes.
 Status save_checkpoint(const std::string& run_folder, std::span<const TensorView> parameters,
                        std::span<const TensorView> optimizer, const TrainingState& state,
                        const SaveOptions& options = {});

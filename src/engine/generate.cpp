@@ -33,8 +33,8 @@ Result<Generation> generate(Runner& decoder, const data::Tokenizer& tokenizer, c
   int64_t position = 0;
   for (const int32_t id : ids) logits = decode_one(decoder, id, position++);
   // The model may know more ids than the tokenizer has pieces for; those are never drawn.
-  const auto classes = static_cast<size_t>(
-      std::min<int64_t>(tokenizer.vocab_size(), static_cast<int64_t>(logits.size())));
+  const auto classes =
+      static_cast<size_t>(std::min<int64_t>(tokenizer.vocab_size(), static_cast<int64_t>(logits.size())));
   Sampler sampler(options, static_cast<int64_t>(classes));
   const auto start = std::chrono::steady_clock::now();
   while (out.tokens < tokens && position < context) {

@@ -39,8 +39,7 @@ Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, En
   LowerOptions lowering;
   lowering.state_category = [](const graph::Value&) { return Category::kCache; };
   PLIMSOLL_ASSIGN(out->program_, compile(decoder.graph, environment, lowering, {}));
-  PLIMSOLL_ASSIGN(out->arena_,
-                  memory::try_make_host_arena(Bytes{out->program_.plan.arena_bytes}, environment.pool()));
+  PLIMSOLL_ASSIGN(out->arena_, memory::try_make_host_arena(Bytes{out->program_.plan.arena_bytes}, environment.pool()));
   std::vector<TensorView> parameters;
   const auto offsets = out->program_.state_offsets();
   for (const graph::Value& value : decoder.graph.values())

@@ -14,7 +14,8 @@ class Generator {
  public:
   /// `folder` is a run folder, of which the newest checkpoint is taken, or one checkpoint inside it.
   ///
-  /// Errors: io where there is no checkpoint; corrupt where it is damaged; unsupported for a model that cannot generate.
+  /// Errors: io where there is no checkpoint; corrupt where it is damaged; unsupported for a model that cannot
+  /// generate.
   static Result<std::unique_ptr<Generator>> make(const std::string& folder, Environment& environment);
 
   /// As engine::generate.

@@ -11,7 +11,7 @@ namespace plimsoll::engine {
 /// The model that a run file names, as functions that build it in the shapes that a program needs.
 struct ModelChoice {
   std::string name;
-  uint64_t hash = 0;       ///< of every setting that changes what its tensors mean
+  uint64_t hash = 0;  ///< of every setting that changes what its tensors mean
   int64_t vocab_size = 0;
   int64_t context = 0;     ///< the longest sequence
   bool is_masked = false;  ///< learns masked tokens (BERT) instead of the next one

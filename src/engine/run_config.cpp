@@ -1,7 +1,9 @@
 #include "engine/run_config.h"
 
 #include <fmt/format.h>
+// Header only: the packaged library was built with exceptions.
 #define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
 #include <algorithm>

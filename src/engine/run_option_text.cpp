@@ -192,6 +192,8 @@ std::string to_toml(const RunConfig& config) {
   for (const RunOption& option : run_options()) {
     const std::string value = value_text(option, config);
     if (value.empty() || !applies(option, config)) continue;
+    // Where validation data are named, reading the fraction back would be refused.
+    if (option.key == "validation_fraction" && !config.data.valid.empty()) continue;
     if (option.section != section) {
       section = option.section;
       text += fmt::format("\n[{}]\n", section);

@@ -31,8 +31,9 @@ Status check_need(const MemoryNeed& need, const plan::Plan& plan, std::optional<
   why->budget_bytes = ram->value;
   const auto& segments = plan.program.segments;
   if (static_cast<size_t>(plan.tightest.segment) < segments.size())
-    why->tightest_step =
-        segments[static_cast<size_t>(plan.tightest.segment)].instructions[static_cast<size_t>(plan.tightest.index)].label;
+    why->tightest_step = segments[static_cast<size_t>(plan.tightest.segment)]
+                             .instructions[static_cast<size_t>(plan.tightest.index)]
+                             .label;
   for (const auto& holder : plan.holders) why->holders.push_back({holder.name, holder.size_bytes});
   return Error{ErrorCode::kInfeasible,
                "the run needs " + to_string(Bytes{need.total_bytes()}) + " of RAM, the budget is " + to_string(*ram),
@@ -49,6 +50,8 @@ Result<SessionPlan> plan_session(SessionSpec spec, Environment& environment, std
   PLIMSOLL_ASSIGN(out.train, compile(out.training_graph, environment, {.microbatches = out.spec.microbatches}, {}));
   int64_t arena_bytes = out.train.plan.arena_bytes;
   if (out.spec.evaluation) {
+    graph::Graph& forward = out.spec.evaluation->graph;
+    if (!forward.find_output("loss").is_valid()) forward.add_output("loss", out.spec.evaluation->loss);
     PLIMSOLL_ASSIGN(out.evaluate, compile_beside(*out.spec.evaluation, out.train, environment));
     arena_bytes = std::max(arena_bytes, out.evaluate->plan.arena_bytes);
   }

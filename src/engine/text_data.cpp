@@ -65,17 +65,17 @@ Result<std::shared_ptr<data::TokenSource>> try_tokens(const data::TextPart& text
 Result<TextData> try_prepare_from_text(const RunConfig& config, const std::string& folder, int64_t vocab,
                                        PreparationProgress progress) {
   TextData out;
-  PLIMSOLL_ASSIGN(data::TextSplit split,
-                  data::try_split_text({.paths = config.data.train,
-                                        .validation_paths = config.data.valid,
-                                        .validation_fraction = config.data.valid.empty()
-                                                                   ? config.data.validation_fraction
-                                                                   : 0.0,
-                                        .separator = config.data.separator}));
+  PLIMSOLL_ASSIGN(
+      data::TextSplit split,
+      data::try_split_text({.paths = config.data.train,
+                            .validation_paths = config.data.valid,
+                            .validation_fraction = config.data.valid.empty() ? config.data.validation_fraction : 0.0,
+                            .separator = config.data.separator}));
   out.train_text = split.train;
   out.validation_text = split.validation;
   PLIMSOLL_ASSIGN(out.tokenizer, try_tokenizer(config, folder, split.train, progress));
-  PLIMSOLL_ASSIGN(out.train, try_tokens(split.train, folder + "/train.bin", "training", *out.tokenizer, vocab, progress));
+  PLIMSOLL_ASSIGN(out.train,
+                  try_tokens(split.train, folder + "/train.bin", "training", *out.tokenizer, vocab, progress));
   if (split.validation.empty()) return out;
   PLIMSOLL_ASSIGN(out.validation,
                   try_tokens(split.validation, folder + "/valid.bin", "validation", *out.tokenizer, vocab, progress));

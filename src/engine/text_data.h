@@ -26,9 +26,9 @@ Result<DataNeeds> try_find_data_needs(const RunConfig& config);
 struct TextData {
   std::unique_ptr<data::Tokenizer> tokenizer;  ///< null where the data are token files without a tokenizer
   std::shared_ptr<data::TokenSource> train;
-  std::shared_ptr<data::TokenSource> validation;   ///< null where there is none
-  int64_t validation_bytes = 0;                    ///< of the text behind its targets; 0 where it is not known
-  data::TextPart train_text, validation_text;      ///< empty where the data are token files
+  std::shared_ptr<data::TokenSource> validation;  ///< null where there is none
+  int64_t validation_bytes = 0;                   ///< of the text behind its targets; 0 where it is not known
+  data::TextPart train_text, validation_text;     ///< empty where the data are token files
 };
 
 /// Says what is being done and how far it is, from 0 to 1; returns false to stop.

@@ -10,6 +10,7 @@
 #include "engine/diagnose.h"
 #include "engine/generate.h"
 #include "formats/file_writer.h"
+#include "hardware/probe_memory.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -65,11 +66,14 @@ Status Trainer::make_plan() {
   if (config_.data.seq_len > model_.context)
     return invalid_argument(config_.at("data", "seq_len") + " is " + std::to_string(config_.data.seq_len) +
                             "; the model's block_size is " + std::to_string(model_.context));
-  auto plan = try_plan(config_, config_.memory.ram);
+  ram_ = config_.memory.ram;
+  if (!ram_) {
+    PLIMSOLL_ASSIGN(ram_, hardware::available_ram());
+  }
+  auto plan = try_plan(config_, ram_);
   if (!plan.ok()) return with_remedies(plan.error());
   plan_ = std::move(plan).value();
-  if (config_.memory.ram && preparation_bytes() > config_.memory.ram->value)
-    return refuse_preparation(preparation_bytes(), *config_.memory.ram);
+  if (preparation_bytes() > ram_->value) return refuse_preparation(preparation_bytes(), *ram_);
   return {};
 }
 
@@ -166,8 +170,7 @@ Status Trainer::make_batches() {
       PLIMSOLL_ASSIGN(validation_, data::try_make_masked_batches(data_.validation, masked(true)));
     }
   } else {
-    PLIMSOLL_ASSIGN(train_,
-                    data::try_make_causal_batches(data_.train, {.batch = samples, .seq = seq, .seed = seed}));
+    PLIMSOLL_ASSIGN(train_, data::try_make_causal_batches(data_.train, {.batch = samples, .seq = seq, .seed = seed}));
     if (data_.validation) {
       PLIMSOLL_ASSIGN(validation_, data::try_make_evaluation_batches(data_.validation, {.seq = seq}));
     }
@@ -176,11 +179,13 @@ Status Trainer::make_batches() {
     fields_.emplace_back(static_cast<size_t>(field.width * samples));
   const int64_t per_epoch = std::max<int64_t>(1, train_->samples() / samples);
   total_steps_ = config_.train.steps ? *config_.train.steps : *config_.train.epochs * per_epoch;
-  PLIMSOLL_ASSIGN(schedule_, optim::Schedule::make({.name = config_.schedule.name,
-                                                    .lr = config_.optimizer.lr,
-                                                    .warmup = config_.schedule.warmup_steps,
-                                                    .total = total_steps_,
-                                                    .min_ratio = config_.optimizer.lr > 0 ? config_.schedule.min_lr / config_.optimizer.lr : 0}));
+  PLIMSOLL_ASSIGN(schedule_,
+                  optim::Schedule::make(
+                      {.name = config_.schedule.name,
+                       .lr = config_.optimizer.lr,
+                       .warmup = config_.schedule.warmup_steps,
+                       .total = total_steps_,
+                       .min_ratio = config_.optimizer.lr > 0 ? config_.schedule.min_lr / config_.optimizer.lr : 0}));
   return {};
 }
 
@@ -188,8 +193,7 @@ Status Trainer::resume() {
   PLIMSOLL_ASSIGN(const std::string folder, find_latest_checkpoint(config_.run.folder));
   const auto parameters = session_->parameters();
   const auto optimizer = session_->optimizer_state();
-  PLIMSOLL_ASSIGN(const TrainingState state,
-                  load_checkpoint(folder, model_.name, model_.hash, parameters, optimizer));
+  PLIMSOLL_ASSIGN(const TrainingState state, load_checkpoint(folder, model_.name, model_.hash, parameters, optimizer));
   if (state.total_samples != train_->samples())
     return invalid_argument("the checkpoint was made with " + std::to_string(state.total_samples) +
                             " samples an epoch, the data have " + std::to_string(train_->samples()) +
@@ -265,13 +269,12 @@ Result<StepReport> Trainer::step(TraceSink* trace) {
 }
 
 Result<StepReport> Trainer::handle_non_finite(StepReport report, runtime::InstructionId failed) {
-  const auto& instruction = session_->plan()
-                                .train.program()
-                                .segments[static_cast<size_t>(failed.segment)]
-                                .instructions[static_cast<size_t>(failed.index)];
+  const auto& instruction =
+      session_->plan().train.program().segments[static_cast<size_t>(failed.segment)].instructions[static_cast<size_t>(
+          failed.index)];
   report.is_skipped = true;
-  report.reason = "the " + instruction.label + " is not finite; the first tensor that is not: " +
-                  find_first_non_finite(*session_, failed);
+  report.reason = "the " + instruction.label +
+                  " is not finite; the first tensor that is not: " + find_first_non_finite(*session_, failed);
   ++skips_;
   if (config_.train.on_non_finite == "skip" && skips_ <= config_.train.max_skips) return report;
   return Error{ErrorCode::kInvalidArgument,

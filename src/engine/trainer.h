@@ -16,11 +16,11 @@ namespace plimsoll::engine {
 
 /// What one update did.
 struct StepReport {
-  int64_t step = 0;       ///< updates applied so far, this one included
-  double loss = 0;        ///< mean over the valid targets of the update, in nats
-  double grad_norm = 0;   ///< 0 where it is not computed
+  int64_t step = 0;      ///< updates applied so far, this one included
+  double loss = 0;       ///< mean over the valid targets of the update, in nats
+  double grad_norm = 0;  ///< 0 where it is not computed
   double lr = 0;
-  int64_t tokens = 0;     ///< of this update, padding included
+  int64_t tokens = 0;  ///< of this update, padding included
   double seconds = 0;
   double data_seconds = 0;  ///< of these, spent waiting for data
   bool is_skipped = false;  ///< nothing was applied: see `reason`
@@ -45,6 +45,8 @@ class Trainer {
   const SessionPlan& plan() const { return session_ ? session_->plan() : *plan_; }
   Environment& environment() { return environment_; }
   const RunConfig& config() const { return config_; }
+  /// The budget of the whole process: the run file's, or what the machine can give.
+  std::optional<Bytes> ram() const { return ram_; }
 
   /// Makes the run folder, prepares the data, takes the memory; with `resume`, continues from the newest checkpoint.
   ///
@@ -59,7 +61,8 @@ class Trainer {
   /// update, by the run file's policy) with the first tensor that went wrong.
   Result<StepReport> step(TraceSink* trace = nullptr);
 
-  /// Loss on the validation text, all of it or the run file's eval_batches. Errors: invalid_argument where there is none.
+  /// Loss on the validation text, all of it or the run file's eval_batches. Errors: invalid_argument where there is
+  /// none.
   Result<Evaluation> evaluate();
 
   /// Saves to the run folder. Errors: io, with what is needed and free.
@@ -85,6 +88,7 @@ class Trainer {
 
   RunConfig config_;
   Environment& environment_;
+  std::optional<Bytes> ram_;
   DataNeeds needs_;
   ModelChoice model_;
   std::optional<SessionPlan> plan_;
@@ -92,7 +96,7 @@ class Trainer {
   std::unique_ptr<Session> session_;
   TextData data_;
   std::unique_ptr<data::BatchSource> train_, validation_;
-  std::vector<std::vector<int32_t>> fields_;       ///< of one update, by field
+  std::vector<std::vector<int32_t>> fields_;  ///< of one update, by field
   std::vector<std::span<int32_t>> field_spans_;
   int64_t step_ = 0;
   int64_t sample_ = 0;

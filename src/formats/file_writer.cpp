@@ -151,17 +151,17 @@ Status FileWriter::try_write_at(int64_t offset, std::span<const std::byte> bytes
         options_.write ? options_.write(descriptor_, from, count, at) : ::pwrite(descriptor_, from, count, at);
     if (put < 0 && errno == EINTR) continue;
     // A write of nothing would be tried for ever.
-    if (put <= 0) return write_failure(put < 0 ? errno : ENOSPC, offset + static_cast<int64_t>(bytes.size()));
+    if (put <= 0) return write_failure(put < 0 ? errno : ENOSPC, at, offset + static_cast<int64_t>(bytes.size()));
     done += static_cast<size_t>(put);
   }
   return {};
 }
 
-Error FileWriter::write_failure(int reason, int64_t end) const {
+Error FileWriter::write_failure(int reason, int64_t at, int64_t end) const {
   const std::string what = "cannot write " + part_path() + ": " + std::strerror(reason);
   if (reason != ENOSPC && reason != EFBIG && reason != EDQUOT) return io_error(what);
   return io_error(what + "; the file needs " + std::to_string(std::max(options_.expected_bytes, end)) + " bytes, " +
-                  std::to_string(written_bytes_) + " are written, " + describe_room(part_path(), reason));
+                  std::to_string(at) + " are written, " + describe_room(part_path(), reason));
 }
 
 }  // namespace plimsoll::formats

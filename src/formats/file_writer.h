@@ -56,7 +56,7 @@ class FileWriter {
   FileWriter(int descriptor, std::string path, Options options);
   Status try_flush();
   Status try_write_at(int64_t offset, std::span<const std::byte> bytes) const;
-  Error write_failure(int reason, int64_t end) const;
+  Error write_failure(int reason, int64_t at, int64_t end) const;
   std::string part_path() const { return path_ + ".part"; }
 
   int descriptor_ = -1;
