@@ -1,7 +1,7 @@
 #include "engine/training_graph.h"
 
-#include "graph/verify.h"
 #include "transform/autodiff.h"
+#include "transform/passes.h"
 
 namespace plimsoll::engine {
 
@@ -19,7 +19,7 @@ Result<TrainingGraph> make_training_graph(const models::Model& model, const ops:
     return it == model.parameters.end() || it->second.decays;
   };
   PLIMSOLL_RETURN_IF_ERROR(optim::add_updates(builder, gradients, optimizer, update));
-  PLIMSOLL_RETURN_IF_ERROR(graph::verify(out.graph));
+  PLIMSOLL_ASSIGN(out.graph, transform::run_passes(std::move(out.graph), ops));
   return out;
 }
 
