@@ -128,6 +128,14 @@ Result<SessionPlan> Trainer::try_plan(const RunConfig& config, std::optional<Byt
 
 Status Trainer::start(bool resume_run, PreparationProgress progress) {
   PLIMSOLL_RETURN_IF_ERROR(make_folder(resume_run));
+  Status status = start_in_folder(resume_run, progress);
+  // A run that never began leaves nothing behind; the folder was empty or not there.
+  std::error_code ignored;
+  if (!status.ok() && !resume_run) fs::remove_all(config_.run.folder, ignored);
+  return status;
+}
+
+Status Trainer::start_in_folder(bool resume_run, PreparationProgress progress) {
   PLIMSOLL_ASSIGN(data_, try_prepare_text(config_, config_.run.folder, model_.vocab_size, progress));
   PLIMSOLL_RETURN_IF_ERROR(make_batches());
   PLIMSOLL_ASSIGN(session_, Session::make(std::move(*plan_), environment_, static_cast<uint64_t>(config_.train.seed)));

@@ -81,6 +81,7 @@ class Trainer {
   Error with_remedies(const Error& error) const;
   int64_t preparation_bytes() const;
   Status make_folder(bool resume);
+  Status start_in_folder(bool resume, PreparationProgress progress);
   Status make_batches();
   Status resume();
   Status fill_update();

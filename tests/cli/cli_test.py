@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The plimsoll program from outside: usage: cli_test.py PROGRAM"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+
+RUN_FILE = """
+[model]
+name = "gpt2"
+n_layer = 1
+n_head = 2
+n_embd = 32
+block_size = 16
+dropout = 0.1
+[data]
+train = "text.txt"
+tokenizer = "bytes"
+[train]
+batch_size = 2
+steps = 12
+log_every = 1
+seed = 5
+[optimizer]
+lr = 1e-2
+[memory]
+ram = "300MiB"
+[run]
+folder = "run"
+threads = 2
+"""
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = self.folder.name
+        words = ["ship", "line", "load", "hull", "sea", "mark"]
+        text = "".join(" ".join(words[(i * i + 3 * j) % 6] for j in range(9)) + ".\n" for i in range(400))
+        self.write("text.txt", text)
+        self.write("run.toml", RUN_FILE)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, name, text):
+        with open(os.path.join(self.path, name), "w") as file:
+            file.write(text)
+
+    def run_it(self, *words):
+        return subprocess.run([PROGRAM, *words], cwd=self.path, capture_output=True, text=True, errors="replace",
+                              timeout=120)
+
+    def events(self, folder, kind="step"):
+        with open(os.path.join(self.path, folder, "metrics.jsonl")) as file:
+            return [e for e in map(json.loads, file) if e["event"] == kind]
+
+    def refused(self, code, part, *words):
+        done = self.run_it(*words)
+        self.assertEqual(done.returncode, code, done.stderr + done.stdout)
+        self.assertIn(part, done.stderr)
+        return done
+
+    def test_trains_saves_and_generates(self):
+        done = self.run_it("train", "run.toml", "--set", "sample_tokens=20")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        losses = [e["loss"] for e in self.events("run")]
+        self.assertLess(losses[-1], losses[0])
+        self.assertEqual(self.events("run", "evaluation")[-1]["step"], 12)
+        for name in ["run.toml", "program.json", "trace.json"]:
+            self.assertTrue(os.path.exists(os.path.join(self.path, "run", name)), name)
+        with open(os.path.join(self.path, "run", "trace.json")) as file:
+            self.assertTrue(json.load(file))
+        end = self.events("run", "end")[0]
+        self.assertLessEqual(end["vmhwm_bytes"], end["needed_bytes"])
+        texts = [self.run_it("generate", "run", "--prompt", "ship ", "--tokens", "9", "--seed", "4").stdout for _ in "ab"]
+        self.assertTrue(texts[0].startswith("ship "))
+        self.assertEqual(texts[0], texts[1])
+
+    def test_a_resumed_run_has_the_same_losses_bit_by_bit(self):
+        self.assertEqual(self.run_it("train", "run.toml", "--set", "run.folder=whole").returncode, 0)
+        self.assertEqual(self.run_it("train", "run.toml", "--set", "checkpoint_every=5", "--set", "steps=12").returncode, 0)
+        last = os.path.join(self.path, "run", "checkpoints")
+        self.assertIn("step-12", os.listdir(last))
+        # Drop what came after update 10, as a killed run would have it.
+        subprocess.run(["rm", "-r", os.path.join(last, "step-12")], check=True)
+        done = self.run_it("train", "run.toml", "--resume")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        whole = {e["step"]: e["loss"] for e in self.events("whole")}
+        resumed = {e["step"]: e["loss"] for e in self.events("run")}
+        self.assertEqual(whole, resumed)
+
+    def test_sigterm_ends_with_a_saved_state(self):
+        process = subprocess.Popen([PROGRAM, "train", "run.toml", "--set", "steps=1000000"], cwd=self.path,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for line in process.stdout:
+            if line.startswith("step"):
+                break
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertTrue(os.listdir(os.path.join(self.path, "run", "checkpoints")))
+        self.assertEqual(self.run_it("generate", "run", "--tokens", "3").returncode, 0)
+
+    def test_a_budget_that_is_too_small_is_refused_before_the_data_are_read(self):
+        os.remove(os.path.join(self.path, "text.txt"))
+        done = self.refused(3, "least budget", "train", "run.toml", "--set", "memory.ram=20MiB")
+        self.assertIn("--set train.batch_size=1", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.path, "run")))
+
+    def test_the_named_option_lowers_the_need_by_what_it_says(self):
+        need = json.loads(self.run_it("plan", "run.toml", "--json").stdout)
+        smaller = json.loads(self.run_it("plan", "run.toml", "--json", "--set", "optimizer.name=sgd").stdout)
+        done = self.run_it("train", "run.toml", "--json", "--set", "memory.ram=20MiB")
+        saved = need["process_bytes"] - smaller["process_bytes"]
+        line = next(l for l in done.stderr.splitlines() if "optimizer.name=sgd" in l)
+        self.assertIn(str(need["process_bytes"] - saved), line)
+
+    def test_what_cannot_be_is_one_clear_line(self):
+        self.refused(2, "did you mean 'gpt2-124m'", "plan", "gpt2-124")
+        self.refused(2, "did you mean", "train", "run.toml", "--set", "train.batchsize=3")
+        self.refused(2, "2 apples", "train", "run.toml", "--set", "memory.ram=2 apples")
+        self.refused(2, "--ram", "plan", "gpt2-124m", "--ram", "2 apples")
+        self.refused(2, "batch_size", "train", "run.toml", "--set", "batch_size=0")
+        self.refused(2, "batch_size", "train", "run.toml", "--set", "batch_size=many")
+        self.refused(2, "seq", "train", "run.toml", "--set", "data.seq_len=1000")
+        self.refused(2, "tokens", "train", "run.toml", "--set", "batch_size=2000")
+        self.refused(4, "nothing.toml", "train", "nothing.toml")
+        self.refused(4, "no.txt", "train", "run.toml", "--set", "data.train=no.txt")
+        self.refused(4, "nowhere", "generate", "nowhere")
+        self.refused(2, "temperature", "generate", "run", "--temperature", "-1")
+        self.refused(2, "threads", "bench", "step", "mlp-mnist", "--threads", "-1")
+        for words in [["fly"], [], ["bench"], ["plan", "gpt2-124m", "--batch", "-3"], ["plan", "gpt2-124m", "--batch", "x"]]:
+            self.assertEqual(self.run_it(*words).returncode, 2, words)
+
+    def test_empty_and_binary_text_are_refused(self):
+        self.write("empty.txt", "")
+        self.refused(2, "empty", "train", "run.toml", "--set", "data.train=empty.txt")
+        with open(os.path.join(self.path, "binary.txt"), "wb") as file:
+            file.write(bytes(range(256)) * 40)
+        self.assertNotEqual(self.run_it("train", "run.toml", "--set", "data.train=binary.txt").returncode, 0)
+
+    def test_a_run_folder_that_exists_is_left_alone(self):
+        os.mkdir(os.path.join(self.path, "run"))
+        self.write("run/keep.txt", "mine")
+        self.refused(2, "--resume", "train", "run.toml")
+        self.assertEqual(os.listdir(os.path.join(self.path, "run")), ["keep.txt"])
+
+    def test_a_damaged_checkpoint_is_named(self):
+        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
+        path = os.path.join(self.path, "run", "checkpoints", "step-12", "model.safetensors")
+        with open(path, "r+b") as file:
+            file.seek(-8, os.SEEK_END)
+            file.write(b"\xff" * 8)
+        self.refused(5, "model.safetensors", "generate", "run", "--tokens", "3")
+
+    def test_a_checkpoint_of_another_model_is_refused(self):
+        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
+        done = self.run_it("train", "run.toml", "--resume", "--set", "n_embd=64", "--set", "steps=14")
+        self.assertEqual(done.returncode, 2, done.stderr)
+
+    def test_json_lines_are_json(self):
+        for words in [["models", "--json"], ["plan", "mlp-mnist", "--json"], ["machine", "--quick", "--json"],
+                      ["bench", "step", "mlp-mnist", "--steps", "1", "--json"], ["train", "run.toml", "--json"]]:
+            done = self.run_it(*words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for line in done.stdout.splitlines():
+                json.loads(line)
+
+    def test_the_executed_peak_is_the_predicted_one(self):
+        row = json.loads(self.run_it("bench", "step", "mlp-mnist", "--steps", "1", "--json").stdout)
+        self.assertEqual(row["predicted_peak_bytes"], row["executed_peak_bytes"])
+        self.assertEqual(row["step_lower_bound_bytes"], row["step_height_bytes"])
+
+
+if __name__ == "__main__":
+    unittest.main()
