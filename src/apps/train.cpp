@@ -19,6 +19,7 @@
 #include "program/json.h"
 #include "report/chrome_trace.h"
 #include "report/progress.h"
+#include "report/run_page.h"
 #include "report/trace_recorder.h"
 
 namespace plimsoll::apps {
@@ -132,12 +133,24 @@ class TrainCommand {
 
   Result<engine::StepReport> traced_step() {
     const program::Program& program = trainer_.session().plan().train.program();
-    report::TraceRecorder recorder(report::count_spans(program));
-    recorder.set_step(trainer_.step_count() + 1);
-    auto report = trainer_.step(&recorder);
+    recorder_ = std::make_unique<report::TraceRecorder>(report::count_spans(program));
+    recorder_->set_step(trainer_.step_count() + 1);
+    auto report = trainer_.step(recorder_.get());
     std::ofstream out(trainer_.config().run.folder + "/trace.json");
-    report::write_chrome_trace(out, program, recorder.spans());
+    report::write_chrome_trace(out, program, recorder_->spans());
     return report;
+  }
+
+  /// The run as a page to look at: loss, memory over the step, lanes.
+  Status write_page() {
+    const engine::SessionPlan& plan = trainer_.session().plan();
+    page_.title = trainer_.config().model.name + " in " + trainer_.config().run.folder;
+    page_.plan = report::make_plan_table(plan.train.plan);
+    page_.program = &plan.train.program();
+    if (recorder_) page_.spans = recorder_->spans();
+    PLIMSOLL_ASSIGN(auto writer, formats::FileWriter::try_create(trainer_.config().run.folder + "/report.html"));
+    PLIMSOLL_RETURN_IF_ERROR(writer.try_append(report::to_html(page_)));
+    return writer.try_finish();
   }
 
   void report_step(const engine::StepReport& r, int64_t tokens, double elapsed, int64_t steps) {
@@ -157,7 +170,9 @@ class TrainCommand {
     for (const auto& row : trainer_.session().ledger().rows())
       object["memory"][std::string(to_string(row.space)) + "." + std::string(to_string(row.category))] = row.now.value;
     record(object);
-    if (options_.json || r.is_skipped) return;
+    if (r.is_skipped) return;
+    page_.losses.emplace_back(static_cast<double>(r.step), r.loss);
+    if (options_.json) return;
     report::Progress progress{.step = r.step,
                               .steps = trainer_.total_steps(),
                               .loss = r.loss,
@@ -172,6 +187,7 @@ class TrainCommand {
   Status evaluate() {
     if (!trainer_.data().validation) return {};
     PLIMSOLL_ASSIGN(const engine::Evaluation evaluation, trainer_.evaluate());
+    page_.validation.emplace_back(static_cast<double>(trainer_.step_count()), evaluation.loss);
     record({{"event", "evaluation"},
             {"step", trainer_.step_count()},
             {"loss", evaluation.loss},
@@ -206,6 +222,9 @@ class TrainCommand {
             {"needed_bytes", trainer_.session().plan().need.total_bytes()}});
     say("trained for " + seconds(train_seconds_) + " s; peak resident memory " + to_string(memory.peak_resident) +
         " of " + to_string(Bytes{trainer_.session().plan().need.total_bytes()}) + " planned");
+    page_.facts.push_back("trained for " + seconds(train_seconds_) + " s, peak resident memory " +
+                          to_string(memory.peak_resident));
+    PLIMSOLL_RETURN_IF_ERROR(write_page());
     say("run folder: " + trainer_.config().run.folder);
     return {};
   }
@@ -252,6 +271,8 @@ class TrainCommand {
   std::string preparing_;
   bool in_line_ = false;
   double train_seconds_ = 0;
+  std::unique_ptr<report::TraceRecorder> recorder_;
+  report::RunPage page_;
 };
 
 Status run(const Options& o) {

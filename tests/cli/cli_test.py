@@ -78,7 +78,8 @@ class Cli(unittest.TestCase):
         with open(os.path.join(self.path, "run", "trace.json")) as file:
             self.assertTrue(json.load(file))
         end = self.events("run", "end")[0]
-        self.assertLessEqual(end["vmhwm_bytes"], end["needed_bytes"])
+        if not os.environ.get("PLIMSOLL_SANITIZE"):  # a sanitizer's own memory is not in the plan
+            self.assertLessEqual(end["vmhwm_bytes"], end["needed_bytes"])
         texts = [self.run_it("generate", "run", "--prompt", "ship ", "--tokens", "9", "--seed", "4").stdout for _ in "ab"]
         self.assertTrue(texts[0].startswith("ship "))
         self.assertEqual(texts[0], texts[1])
