@@ -11,7 +11,7 @@ packages=(
   # Build.
   g++ cmake ninja-build ccache mold pkg-config
   # Libraries that Plimsoll stands on.
-  libdnnl-dev libhwy-dev libsentencepiece-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
+  libdnnl-dev ocl-icd-opencl-dev libhwy-dev libsentencepiece-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   # Tests and checks.
   libgtest-dev libgmock-dev clang-format-16 clang-tidy-16 python3
   # The quickstart's corpus.
