@@ -13,6 +13,7 @@
 #include "apps/stop_signal.h"
 #include "data/byte_ngram.h"
 #include "data/word_share.h"
+#include "engine/matmul_rate.h"
 #include "engine/trainer.h"
 #include "formats/file_writer.h"
 #include "hardware/process_memory.h"
@@ -248,7 +249,7 @@ class TrainCommand {
     if (config.sample_tokens == 0) return {};
     PLIMSOLL_ASSIGN(const std::string text,
                     trainer_.sample(config.sample_prompt, config.sample_tokens,
-                                    {.temperature = 0.8, .top_k = 40, .seed = static_cast<uint64_t>(config.seed)}));
+                                    {.temperature = 0.6, .top_k = 40, .seed = static_cast<uint64_t>(config.seed)}));
     ordered_json object{{"event", "sample"}, {"prompt", config.sample_prompt}, {"text", text}};
     say("sample:\n" + config.sample_prompt + text);
     if (!trainer_.data().train_text.empty()) {
@@ -280,6 +281,10 @@ Status run(const Options& o) {
   PLIMSOLL_ASSIGN(engine::RunConfig config, engine::try_load_run_config(o.path, o.overrides));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = static_cast<int>(config.run.threads),
                                                                .reference = config.run.device == "reference"}));
+  // A moment that makes the predicted time a measured one; the bandwidth is a round figure of desktop memory.
+  if (config.run.device == "cpu")
+    environment->catalogue().set_rates(
+        {.flops_per_s = engine::measure_matmul_flops(*environment), .bytes_per_s = 1e10});
   PLIMSOLL_ASSIGN(auto trainer, engine::Trainer::make(std::move(config), *environment));
   return TrainCommand(o, *trainer).run();
 }

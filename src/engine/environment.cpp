@@ -2,6 +2,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/reference/reference_backend.h"
+#include "hardware/instruction_sets.h"
 #include "hardware/probe_cores.h"
 
 namespace plimsoll::engine {

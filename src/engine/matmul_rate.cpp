@@ -11,7 +11,7 @@ namespace plimsoll::engine {
 namespace {
 
 constexpr int64_t kSide = 1024;
-constexpr double kSeconds = 1.0;
+constexpr double kSeconds = 0.3;
 
 /// 64-byte aligned memory of this many bytes inside `storage`.
 std::byte* aligned_in(std::vector<std::byte>& storage, int64_t size_bytes) {

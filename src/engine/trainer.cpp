@@ -40,7 +40,6 @@ Error refuse_preparation(int64_t needed_bytes, Bytes ram) {
   why->tightest_step = "training the tokenizer";
   why->holders.push_back({"runtime", kRuntimeBytes});
   why->holders.push_back({"tokenizer training", needed_bytes - kRuntimeBytes});
-  why->remedies.push_back({"--set data.tokenizer=bytes", needed_bytes - kRuntimeBytes});
   return {ErrorCode::kInfeasible,
           "training the tokenizer needs " + to_string(Bytes{needed_bytes}) + " of RAM, the budget is " + to_string(ram),
           why};
