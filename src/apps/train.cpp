@@ -249,7 +249,7 @@ class TrainCommand {
     if (config.sample_tokens == 0) return {};
     PLIMSOLL_ASSIGN(const std::string text,
                     trainer_.sample(config.sample_prompt, config.sample_tokens,
-                                    {.temperature = 0.6, .top_k = 40, .seed = static_cast<uint64_t>(config.seed)}));
+                                    {.temperature = 0.5, .top_k = 40, .seed = static_cast<uint64_t>(config.seed)}));
     ordered_json object{{"event", "sample"}, {"prompt", config.sample_prompt}, {"text", text}};
     say("sample:\n" + config.sample_prompt + text);
     if (!trainer_.data().train_text.empty()) {

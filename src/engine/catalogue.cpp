@@ -17,26 +17,36 @@ std::string key_of(const program::Kernel& kernel) {
 }  // namespace
 
 Result<int> Catalogue::prepare(program::Kernel spec) {
-  const auto [it, is_new] = index_by_key_.emplace(key_of(spec), size());
-  if (!is_new) return it->second;
-  auto entry = std::make_unique<Entry>();
+  std::string key = key_of(spec);
+  if (const auto it = index_by_key_.find(key); it != index_by_key_.end()) return it->second;
+  auto entry = std::make_shared<Entry>();
   auto kernel = main_.prepare(spec);
   if (!kernel.ok()) {
     entry->refusal = kernel.error().message;
     kernel = fallback_.prepare(spec);
   }
-  if (!kernel.ok()) {
-    index_by_key_.erase(it);
-    return kernel.error();
-  }
+  if (!kernel.ok()) return kernel.error();
   entry->kernel = std::move(kernel).value();
   spec.workspace_bytes = entry->kernel->workspace_bytes();
   const ops::Cost cost = ops::cost_of(ops_.at(spec.op), {spec.srcs, spec.dsts, spec.attributes});
   entry->duration_ns = 1e9 * std::max(static_cast<double>(cost.flops) / rates_.flops_per_s,
                                       static_cast<double>(cost.bytes) / rates_.bytes_per_s);
   entry->spec = std::move(spec);
-  entries_.push_back(std::move(entry));
-  return size() - 1;
+  auto slot = std::find(entries_.begin(), entries_.end(), nullptr);
+  if (slot == entries_.end()) slot = entries_.insert(slot, nullptr);
+  *slot = std::move(entry);
+  const auto index = static_cast<int>(slot - entries_.begin());
+  index_by_key_.emplace(std::move(key), index);
+  return index;
+}
+
+void Catalogue::release_unused() {
+  std::erase_if(index_by_key_, [this](const auto& known) {
+    std::shared_ptr<const Entry>& entry = entries_[static_cast<size_t>(known.second)];
+    if (entry.use_count() > 1) return false;
+    entry.reset();
+    return true;
+  });
 }
 
 }  // namespace plimsoll::engine

@@ -30,11 +30,18 @@ class Catalogue {
     std::string refusal;  ///< why the fallback runs it; empty where the main backend does
   };
 
-  /// Prepares a call unless it is known. Returns: its index, stable for the catalogue's life.
+  /// Prepares a call unless it is known. Returns: its index, stable until `release_unused`, and as long as it is
+  /// shared.
   Result<int> prepare(program::Kernel spec);
 
   const Entry& entry(int index) const { return *entries_[static_cast<size_t>(index)]; }
-  int size() const { return static_cast<int>(entries_.size()); }
+  /// The entry, kept from release for as long as the pointer lives.
+  std::shared_ptr<const Entry> share(int index) const { return entries_[static_cast<size_t>(index)]; }
+  /// Drops every kernel that nobody shares, so that programs of many shapes leave nothing behind.
+  void release_unused();
+
+  /// The number of kernels held.
+  int size() const { return static_cast<int>(index_by_key_.size()); }
   /// What durations of kernels prepared from now on are computed from.
   void set_rates(Rates rates) { rates_ = rates; }
 
@@ -44,7 +51,7 @@ class Catalogue {
   backends::Backend& fallback_;
   Rates rates_;
   std::map<std::string, int> index_by_key_;
-  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<std::shared_ptr<const Entry>> entries_;  ///< null where one was released
 };
 
 }  // namespace plimsoll::engine

@@ -290,7 +290,10 @@ class Lowerer {
     PLIMSOLL_ASSIGN(const int index, catalogue_.prepare(std::move(kernel)));
     const auto it = std::find(out_.kernels.begin(), out_.kernels.end(), index);
     instruction.kernel = static_cast<int>(it - out_.kernels.begin());
-    if (it == out_.kernels.end()) out_.kernels.push_back(index);
+    if (it == out_.kernels.end()) {
+      out_.kernels.push_back(index);
+      out_.kept.push_back(catalogue_.share(index));
+    }
     instruction.workspace_bytes = catalogue_.entry(index).spec.workspace_bytes;
     instruction.duration_ns = catalogue_.entry(index).duration_ns;
     segment().instructions.push_back(std::move(instruction));

@@ -30,7 +30,8 @@ struct Place {
 
 struct Lowered {
   plan::Problem problem;
-  std::vector<int> kernels;  ///< by problem kernel: index in the catalogue
+  std::vector<int> kernels;                                   ///< by problem kernel: index in the catalogue
+  std::vector<std::shared_ptr<const Catalogue::Entry>> kept;  ///< the same, so that the catalogue keeps them
   std::map<std::string, Place> outputs;
   std::map<std::string, Place> state;  ///< parameters and state, by name
   std::vector<std::string> scalars;    ///< scalar i is at byte 8·i of what is fed as `kScalarFeed`

@@ -54,8 +54,8 @@ class Builder {
   const graph::Graph& target() const { return graph_; }
   graph::Graph& target() { return graph_; }
   const OpTable& ops() const { return ops_; }
-  /// Requires: `id` is valid.
-  const TensorDesc& desc(graph::ValueId id) const { return graph_.value(id).desc; }
+  /// By value, since the graph's values move when ops are added. Requires: `id` is valid.
+  TensorDesc desc(graph::ValueId id) const { return graph_.value(id).desc; }
 
   /// The first mistake, or success.
   const Status& status() const { return status_; }

@@ -33,7 +33,7 @@ ValueId GradientContext::constant(double number, DType dtype) {
   return builder_.constant(node().name + ".constant", {dtype, {}, {}}, {number});
 }
 
-ValueId GradientContext::sum_to(ValueId gradient, const Shape& shape) {
+ValueId GradientContext::sum_to(ValueId gradient, Shape shape) {
   const Shape from = builder_.desc(gradient).shape;
   if (from == shape) return gradient;
   const int shift = from.rank() - shape.rank();

@@ -25,8 +25,8 @@ class GradientContext {
   graph::ValueId src(size_t i) const { return node().inputs[i]; }
   graph::ValueId dst(size_t i) const { return node().outputs[i]; }
   size_t src_count() const { return wanted_.size(); }
-  const TensorDesc& src_desc(size_t i) const { return builder_.desc(src(i)); }
-  const TensorDesc& dst_desc(size_t i) const { return builder_.desc(dst(i)); }
+  TensorDesc src_desc(size_t i) const { return builder_.desc(src(i)); }
+  TensorDesc dst_desc(size_t i) const { return builder_.desc(dst(i)); }
   /// The gradient of output i, or an invalid id where none flows.
   graph::ValueId d_dst(size_t i) const { return d_dsts_[i]; }
   /// Whether input i needs a gradient.
@@ -46,7 +46,7 @@ class GradientContext {
   /// A scalar or tensor constant that broadcasts.
   graph::ValueId constant(double number, DType dtype);
   /// `gradient` summed over the axes along which `shape` was broadcast.
-  graph::ValueId sum_to(graph::ValueId gradient, const Shape& shape);
+  graph::ValueId sum_to(graph::ValueId gradient, Shape shape);
 
   void set_d_src(size_t i, graph::ValueId gradient) { d_srcs_[i] = gradient; }
   std::span<const graph::ValueId> d_srcs() const { return d_srcs_; }

@@ -103,8 +103,10 @@ class Guard {
       return;
     const std::span<std::byte> bytes = bytes_of(operand, iteration);
     const int64_t extent = memory::touched_extent(bytes, memory::kPoison);
-    touch(bytes.data() - arena_.data() + extent);
-    if (operand.role != Role::kWorkspace && extent < static_cast<int64_t>(bytes.size()) && report_.fault.empty())
+    // Which part of a workspace a kernel uses may depend on which worker took a task: any of it stands for all.
+    const bool is_workspace = operand.role == Role::kWorkspace;
+    touch(bytes.data() - arena_.data() + (is_workspace && extent > 0 ? static_cast<int64_t>(bytes.size()) : extent));
+    if (!is_workspace && extent < static_cast<int64_t>(bytes.size()) && report_.fault.empty())
       report_.fault = "'" + instruction.label + "' left the end of an output unwritten";
   }
 

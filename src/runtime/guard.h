@@ -15,8 +15,9 @@ struct GuardOptions {
 /// What a guarded step found.
 struct GuardReport {
   Outcome outcome;
-  int64_t executed_peak_bytes = 0;  ///< one past the highest byte of the arena that was state or was written
-  std::string fault;                ///< the first stray write or unwritten output; empty where there was none
+  /// One past the highest byte of the arena that was state or was written; a workspace counts whole once it was used.
+  int64_t executed_peak_bytes = 0;
+  std::string fault;  ///< the first stray write or unwritten output; empty where there was none
 };
 
 /// Runs one step as Executor::run does, with every byte that holds nothing poisoned: a residence when its life begins

@@ -62,7 +62,11 @@ BlockedProduct::BlockedProduct(const Sizes& sizes, std::vector<int64_t> offsets_
   if (sizes.k > 0) compile_sgemm(sizes.transpose_a, sizes.transpose_b);
 }
 
-int64_t BlockedProduct::panel_numel() const { return std::min(sizes_.k, depth_) * (columns_.per_task() + kPad); }
+int64_t BlockedProduct::panel_numel() const {
+  const int64_t depth = std::min(sizes_.k, depth_);
+  // Rows of the panel are b's: of columns, or of depth where b is transposed.
+  return sizes_.transpose_b ? columns_.per_task() * (depth + kPad) : depth * (columns_.per_task() + kPad);
+}
 
 int64_t BlockedProduct::worker_numel() const {
   if (!copies_b_ || units_.tasks() == 0) return 0;

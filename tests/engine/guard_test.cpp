@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include "engine/small_step.h"
+
+namespace plimsoll::engine {
+namespace {
+
+struct Case {
+  std::string model;
+  int64_t microbatches;
+};
+
+class Guard : public testing::TestWithParam<Case> {
+ protected:
+  models::Model make_model(const ops::OpTable& ops) const {
+    return GetParam().model == "mlp" ? make_mlp(ops, 56) : make_tiny_gpt2(ops, 3, 24, 0.1);
+  }
+  SmallStepOptions options(bool in_place) const {
+    return {.microbatches = GetParam().microbatches, .in_place = in_place, .gives_gradients = true};
+  }
+};
+
+TEST_P(Guard, FindsNoFaultAndTheSameBits) {
+  const auto environment = make_environment(2);
+  const models::Model model = make_model(environment->ops());
+  for (const bool in_place : {true, false}) {
+    SmallStep plain(*environment, model, options(in_place));
+    SmallStep guarded(*environment, model, options(in_place));
+    for (const int64_t step : {1, 2}) {
+      ASSERT_TRUE(plain.run(step).is_finite);
+      const runtime::GuardReport report = guarded.run_guarded(step, {.checks_outside = true});
+      EXPECT_TRUE(report.outcome.is_finite);
+      EXPECT_EQ(report.fault, "") << "in place: " << in_place;
+      EXPECT_EQ(report.executed_peak_bytes, guarded.compiled().plan.arena_bytes) << "in place: " << in_place;
+    }
+    expect_equal_bits(guarded.outputs(), plain.outputs(), "outputs");
+    expect_equal_bits(guarded.state(), plain.state(), "state");
+  }
+}
+
+// Case G4: reuse never changes a result.
+TEST_P(Guard, CaseG4OutputsAndGradientsDoNotDependOnReuse) {
+  const auto environment = make_environment(2);
+  const models::Model model = make_model(environment->ops());
+  SmallStep with(*environment, model, options(true));
+  SmallStep without(*environment, model, options(false));
+  for (const int64_t step : {1, 2, 3}) {
+    ASSERT_TRUE(with.run(step).is_finite);
+    ASSERT_TRUE(without.run(step).is_finite);
+  }
+  EXPECT_GT(with.outputs().size(), 6u);
+  expect_equal_bits(with.outputs(), without.outputs(), "outputs and gradients");
+  expect_equal_bits(with.state(), without.state(), "state");
+  EXPECT_LE(with.compiled().plan.arena_bytes, without.compiled().plan.arena_bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(, Guard, testing::Values(Case{"gpt2", 1}, Case{"gpt2", 4}, Case{"mlp", 1}, Case{"mlp", 4}),
+                         [](const testing::TestParamInfo<Case>& test) {
+                           return test.param.model + "_microbatches_" + std::to_string(test.param.microbatches);
+                         });
+
+}  // namespace
+}  // namespace plimsoll::engine
