@@ -81,6 +81,8 @@ void add_update(ops::Builder& builder, const Rule& rule, ValueId parameter, Valu
 
 }  // namespace
 
+std::string gradient_output(std::string_view parameter) { return "gradient." + std::string(parameter); }
+
 Status add_updates(ops::Builder& builder, const transform::Gradients& gradients, const OptimizerConfig& config,
                    const UpdateOptions& options) {
   PLIMSOLL_ASSIGN(const Rule rule, try_rule(config));
@@ -90,6 +92,8 @@ Status add_updates(ops::Builder& builder, const transform::Gradients& gradients,
     if (!builder.status().ok()) break;
     const bool decays = options.decays(builder.target().value(entry.value));
     add_update(builder, rule, entry.value, entry.gradient, scale, decays ? config.weight_decay : 0.0);
+    if (options.keeps_gradients)
+      builder.target().add_output(gradient_output(builder.target().value(entry.value).name), entry.gradient);
   }
   builder.set_phase(graph::Phase::kForward);
   return builder.status();

@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "ops/builder.h"
 #include "transform/autodiff.h"
@@ -27,9 +28,13 @@ struct OptimizerConfig {
 struct UpdateOptions {
   double clip_norm = std::numeric_limits<double>::infinity();  ///< of the global 2-norm
   bool checks_gradients = true;                                ///< stop before any update where the norm is not finite
+  bool keeps_gradients = false;  ///< gradients, not yet clipped, are outputs named by `gradient_output`
   /// Whether weight decay applies to a parameter.
   std::function<bool(const graph::Value& parameter)> decays = [](const graph::Value&) { return true; };
 };
+
+/// The graph's output that holds a parameter's gradient: "gradient.<parameter>".
+std::string gradient_output(std::string_view parameter);
 
 /// Appends the update phase to a training graph: the global norm where it is needed, then one node a parameter, each
 /// with its moments as state named "<parameter>.<moment>". Adds the output "grad_norm" where the norm is computed.

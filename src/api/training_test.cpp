@@ -1,0 +1,173 @@
+#include "api/training.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "api/value_or_throw.h"
+
+namespace plimsoll::api {
+namespace {
+
+constexpr int64_t kRows = 4;
+const std::vector<float> kX{1, 2, -1, 0.5f, 0, 3, 2, -2};
+const std::vector<float> kY{1, 0, -1, 2};
+
+/// mse of x·w against y. Shapes: x [rows,2], w [2,1], y [rows,1].
+models::Model make_line(int64_t rows = kRows) {
+  models::Model model{.name = "line"};
+  models::ModelBuilder b(model, standard_ops());
+  const auto x = b.input("x", {DType::kF32, {rows, 2}, {}});
+  const auto y = b.input("y", {DType::kF32, {rows, 1}, {}});
+  const auto w = b.weight("w", {2, 1}, models::normal(0.5));
+  const auto prediction = b.add("matmul", {x, w});
+  model.loss = b.add("mse", {prediction, y});
+  model.graph.add_output("prediction", prediction);
+  PLIMSOLL_CHECK(b.status().ok(), b.status().error().message);
+  return model;
+}
+
+TrainingOptions sgd(double lr) {
+  return {.threads = 1, .optimizer = {.name = "sgd", .lr = lr, .weight_decay = 0}, .keep_gradients = true};
+}
+
+Training start(const TrainingOptions& options) {
+  Training training = Training::compile(make_line(kRows / options.microbatches), options).value();
+  EXPECT_TRUE(training.set_input("x", kX).ok());
+  EXPECT_TRUE(training.set_input("y", kY).ok());
+  return training;
+}
+
+std::vector<float> copy(Result<std::span<const float>> values) { return {values->begin(), values->end()}; }
+
+/// d mse / d w by hand, over all rows.
+std::vector<float> gradient_by_hand(const std::vector<float>& w) {
+  std::vector<float> out(2);
+  for (size_t row = 0; row < kRows; ++row) {
+    const float error = kX[2 * row] * w[0] + kX[2 * row + 1] * w[1] - kY[row];
+    for (size_t i = 0; i < 2; ++i) out[i] += 2.0f / kRows * error * kX[2 * row + i];
+  }
+  return out;
+}
+
+TEST(Training, AStepFollowsTheGradient) {
+  Training training = start(sgd(0.1));
+  const std::vector<float> w = copy(training.parameter("w"));
+  const std::vector<float> expected = gradient_by_hand(w);
+  const StepMetrics metrics = training.step().value();
+  const std::vector<float> gradient = copy(training.gradient("w"));
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(gradient[i], expected[i], 1e-5f);
+    EXPECT_NEAR((*training.parameter("w"))[i], w[i] - 0.1f * expected[i], 1e-6f);
+  }
+  EXPECT_EQ(metrics.step, 1);
+  EXPECT_NEAR(metrics.grad_norm, std::hypot(expected[0], expected[1]), 1e-5);
+  EXPECT_NEAR((*training.output("prediction"))[0], kX[0] * w[0] + kX[1] * w[1], 1e-6f);
+}
+
+TEST(Training, TheLossFalls) {
+  Training training = start(sgd(0.05));
+  const double first = training.step()->loss;
+  training.set_learning_rate(0.1);
+  double last = first;
+  for (int i = 0; i < 100; ++i) last = training.step()->loss;
+  EXPECT_LT(last, first);
+  EXPECT_EQ(training.step_count(), 101);
+}
+
+TEST(Training, GradientsAreSumsOverMicrobatches) {
+  TrainingOptions options = sgd(0);
+  options.microbatches = 2;
+  Training training = start(options);
+  const std::vector<float> expected = gradient_by_hand(copy(training.parameter("w")));
+  ASSERT_TRUE(training.step().ok());
+  for (size_t i = 0; i < 2; ++i) EXPECT_NEAR((*training.gradient("w"))[i], 2 * expected[i], 1e-5f);
+}
+
+TEST(Training, KeepsItsStateWhenMoved) {
+  Training first = start(sgd(0.1));
+  ASSERT_TRUE(first.step().ok());
+  Training second = start(sgd(0.3));
+  second = std::move(first);
+  EXPECT_EQ(second.step()->step, 2);
+}
+
+TEST(Training, NeedsExactlyTheRamThatItSays) {
+  TrainingOptions options = sgd(0.1);
+  const Bytes needed = Training::compile(make_line(), options)->memory_plan().ram;
+  options.ram = needed;
+  EXPECT_TRUE(Training::compile(make_line(), options).ok());
+  options.ram = needed - Bytes{1};
+  const auto refused = Training::compile(make_line(), options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInfeasible);
+  EXPECT_EQ(refused.error().infeasible->needed_bytes, needed.value);
+  options.ram = needed;
+  options.own_data = mebibytes(1);
+  EXPECT_FALSE(Training::compile(make_line(), options).ok());
+}
+
+TEST(Training, AccountsForEveryByteOfItsPlan) {
+  const Training training = start(sgd(0.1));
+  int64_t held = 0;
+  for (const memory::LedgerRow& row : training.memory()) held += row.now.value;
+  EXPECT_EQ(held, training.memory_plan().ram.value);
+}
+
+TEST(Training, RefusesWrongInputsByName) {
+  Training training = Training::compile(make_line(), sgd(0.1)).value();
+  EXPECT_EQ(training.step().error().message,
+            "a step needs values that were never set: x, y; call set_input or set_scalar");
+  EXPECT_EQ(training.set_input("z", kX).error().message,
+            "there is no input 'z'; the model has x, y; did you mean 'x'?");
+  EXPECT_EQ(training.set_input("x", kY).error().message,
+            "input 'x' is given 4 elements of f32; expected 8: f32[4,2] times 1 microbatches");
+  EXPECT_FALSE(training.set_input("y", std::vector<int32_t>(4)).ok());
+  EXPECT_FALSE(training.set_scalar("lr", 1).ok());
+  EXPECT_FALSE(training.parameter("v").ok());
+  EXPECT_FALSE(training.output("predictions").ok());
+}
+
+TEST(Training, RefusesOptionsThatMakeNoSense) {
+  TrainingOptions options = sgd(0.1);
+  options.microbatches = 0;
+  EXPECT_EQ(Training::compile(make_line(), options).error().message, "microbatches is 0; expected 1 or more");
+  models::Model no_loss = make_line();
+  no_loss.loss = {};
+  EXPECT_FALSE(Training::compile(no_loss, sgd(0.1)).ok());
+}
+
+TEST(Training, SaysHowToKeepGradients) {
+  TrainingOptions options = sgd(0.1);
+  options.keep_gradients = false;
+  EXPECT_EQ(start(options).gradient("w").error().message, "gradients are not kept; compile with keep_gradients = true");
+}
+
+TEST(Training, StopsBeforeANumberThatIsNotFiniteReachesAParameter) {
+  Training training = start(sgd(0.1));
+  const std::vector<float> w = copy(training.parameter("w"));
+  std::vector<float> broken = kX;
+  broken[3] = std::numeric_limits<float>::quiet_NaN();
+  ASSERT_TRUE(training.set_input("x", broken).ok());
+  const auto step = training.step();
+  ASSERT_FALSE(step.ok());
+  EXPECT_EQ(step.error().message.rfind("step 1 stopped before any parameter changed", 0), 0) << step.error().message;
+  EXPECT_EQ(copy(training.parameter("w")), w);
+  EXPECT_EQ(training.step_count(), 0);
+}
+
+TEST(ValueOrThrow, TurnsErrorsIntoExceptions) {
+  EXPECT_EQ(value_or_throw(Result<int>(3)), 3);
+  EXPECT_NO_THROW(value_or_throw(Status()));
+  try {
+    value_or_throw(Status(io_error("no disk")));
+    FAIL();
+  } catch (const Exception& exception) {
+    EXPECT_STREQ(exception.what(), "no disk");
+    EXPECT_EQ(exception.error().code, ErrorCode::kIo);
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::api
