@@ -13,7 +13,7 @@ struct Case {
 class Guard : public testing::TestWithParam<Case> {
  protected:
   models::Model make_model(const ops::OpTable& ops) const {
-    return GetParam().model == "mlp" ? make_mlp(ops, 56) : make_tiny_gpt2(ops, 3, 24, 0.1);
+    return GetParam().model == "mlp" ? make_mlp(ops, 56) : make_tiny_gpt2(ops, 3, 17, 0.1);
   }
   SmallStepOptions options(bool in_place) const {
     return {.microbatches = GetParam().microbatches, .in_place = in_place, .gives_gradients = true};
@@ -26,13 +26,12 @@ TEST_P(Guard, FindsNoFaultAndTheSameBits) {
   for (const bool in_place : {true, false}) {
     SmallStep plain(*environment, model, options(in_place));
     SmallStep guarded(*environment, model, options(in_place));
-    for (const int64_t step : {1, 2}) {
-      ASSERT_TRUE(plain.run(step).is_finite);
-      const runtime::GuardReport report = guarded.run_guarded(step, {.checks_outside = true});
-      EXPECT_TRUE(report.outcome.is_finite);
-      EXPECT_EQ(report.fault, "") << "in place: " << in_place;
-      EXPECT_EQ(report.executed_peak_bytes, guarded.compiled().plan.arena_bytes) << "in place: " << in_place;
-    }
+    // The second step, so that moments are not zero.
+    ASSERT_TRUE(plain.run(1).is_finite && plain.run(2).is_finite && guarded.run(1).is_finite);
+    const runtime::GuardReport report = guarded.run_guarded(2, {.checks_outside = true});
+    EXPECT_TRUE(report.outcome.is_finite);
+    EXPECT_EQ(report.fault, "") << "in place: " << in_place;
+    EXPECT_EQ(report.executed_peak_bytes, guarded.compiled().plan.arena_bytes) << "in place: " << in_place;
     expect_equal_bits(guarded.outputs(), plain.outputs(), "outputs");
     expect_equal_bits(guarded.state(), plain.state(), "state");
   }

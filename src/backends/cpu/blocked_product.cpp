@@ -74,7 +74,7 @@ int64_t BlockedProduct::worker_numel() const {
 }
 
 int64_t BlockedProduct::workspace_bytes(int workers) const {
-  return workers * worker_numel() * static_cast<int64_t>(sizeof(float));
+  return std::min<int64_t>(workers, units_.tasks()) * worker_numel() * static_cast<int64_t>(sizeof(float));
 }
 
 BlockedProduct::Unit BlockedProduct::unit(int64_t index) const {
@@ -89,8 +89,11 @@ BlockedProduct::Unit BlockedProduct::unit(int64_t index) const {
 }
 
 void BlockedProduct::run(ThreadPool& pool, const Operands& operands) const {
+  // With no more tasks than workers each task has a panel, since any worker may take it.
+  const bool is_by_task = units_.tasks() <= pool.threads();
   pool.run(units_.tasks(), [&](int64_t task, int worker) {
-    float* own = copies_b_ ? static_cast<float*>(operands.workspace) + worker * worker_numel() : nullptr;
+    const int64_t panel = is_by_task ? task : worker;
+    float* own = copies_b_ ? static_cast<float*>(operands.workspace) + panel * worker_numel() : nullptr;
     const Range range = units_[task];
     for (int64_t index = range.begin; index < range.end; ++index) compute(unit(index), operands, own);
   });

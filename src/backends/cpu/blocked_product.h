@@ -25,7 +25,7 @@ class BlockedProduct {
   /// Compiles what the library needs.
   BlockedProduct(const Sizes& sizes, std::vector<int64_t> offsets_a, std::vector<int64_t> offsets_b);
 
-  /// A panel for every worker of the pool.
+  /// A panel for every worker of the pool, or for every task where there are fewer.
   int64_t workspace_bytes(int workers) const;
 
   struct Operands {
