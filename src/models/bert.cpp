@@ -73,7 +73,8 @@ class Bert {
     const auto scope = b_.scope("attention");
     const auto project = [&](const char* name) { return nn::linear(b_, name, x, c_.hidden_size, plain_); };
     const ValueId q = project("self.query"), k = project("self.key"), v = project("self.value");
-    const ValueId y = nn::attend(b_, nn::view_as_heads(b_, q, k, v, c_.num_attention_heads), {});
+    const ValueId y = nn::attend(b_, nn::view_as_heads(b_, q, k, v, c_.num_attention_heads),
+                                 {.is_causal = false, .mask = {}, .dropout = c_.dropout});
     return add_and_norm(x, nn::linear(b_, "output.dense", y, c_.hidden_size, plain_));
   }
 

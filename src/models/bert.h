@@ -13,7 +13,7 @@ struct BertConfig {
   int64_t num_attention_heads = 12;
   int64_t hidden_size = 768;
   int64_t intermediate_size = 3072;
-  double dropout = 0;  ///< on the embeddings and on what attention and MLP add; attention weights are not dropped
+  double dropout = 0;  ///< of embeddings, attention weights and what attention and MLP add
   double initializer_range = 0.02;
   double layer_norm_eps = 1e-12;
   /// Whether sentence pairs are told apart (pooler, second head, input segments). Without: one segment, and the loss

@@ -62,6 +62,18 @@ TEST(Bert, HasTheGradientOfItsLoss) {
   expect_gradients(tokens_alone, given);
 }
 
+TEST(Bert, DropsWhatThePublishedModelDrops) {
+  BertConfig config = kTiny;
+  config.dropout = 0.1;
+  const Model model = make_bert(config, 2, 4, test_ops()).value();
+  std::vector<std::string> paths;
+  for (const graph::Node& node : model.graph.nodes())
+    if (node.attributes.has("path")) paths.push_back(node.attributes.get_string("path"));
+  const std::string layer = "bert.encoder.layer.0.";
+  EXPECT_EQ(paths, (std::vector<std::string>{"bert.embeddings.dropout", layer + "attention.attention",
+                                             layer + "attention.output.dropout", layer + "output.dropout"}));
+}
+
 TEST(Bert, MakesTheGradientsOfItsHeadInTheForwardPass) {
   Model model = make_bert(kTiny, 2, 4, test_ops()).value();
   ops::Builder builder(model.graph, test_ops());

@@ -76,8 +76,8 @@ class Gpt2 {
   ValueId attention(ValueId x) {
     const auto scope = b_.scope("attn");
     const nn::Heads heads = nn::split_heads(b_, nn::linear(b_, "c_attn", x, 3 * c_.n_embd, plain_), c_.n_head);
-    const ValueId y =
-        context_ > 0 ? nn::attend_cached(b_, heads, context_) : nn::attend(b_, heads, {.is_causal = true});
+    const ValueId y = context_ > 0 ? nn::attend_cached(b_, heads, context_)
+                                   : nn::attend(b_, heads, {.is_causal = true, .mask = {}, .dropout = c_.dropout});
     return nn::dropout(b_, "resid_dropout", nn::linear(b_, "c_proj", y, c_.n_embd, residual_), c_.dropout);
   }
 

@@ -11,7 +11,7 @@ struct Gpt2Config {
   int64_t n_layer = 12;
   int64_t n_head = 12;
   int64_t n_embd = 768;
-  double dropout = 0;  ///< on the embeddings and on what attention and MLP add; attention weights are not dropped
+  double dropout = 0;  ///< of embeddings, attention weights and what attention and MLP add (embd_, attn_, resid_pdrop)
   double initializer_range = 0.02;
   double layer_norm_epsilon = 1e-5;
   friend bool operator==(const Gpt2Config&, const Gpt2Config&) = default;

@@ -56,12 +56,21 @@ TEST(Gpt2, DropsElementsByThePathOfTheNode) {
   const Model model = make_gpt2(config, 1, 4, test_ops()).value();
   std::vector<std::string> paths;
   for (const graph::Node& node : model.graph.nodes()) {
-    if (node.op != "dropout") continue;
+    if (node.op != "dropout" && node.op != "attention") continue;
+    EXPECT_EQ(node.attributes.get_float(node.op == "dropout" ? "p" : "dropout"), 0.1);
     EXPECT_EQ(node.attributes.get_string("path"), node.name);
     paths.push_back(node.name);
   }
-  EXPECT_THAT(paths, testing::ElementsAre("drop", "h.0.attn.resid_dropout", "h.0.mlp.dropout", "h.1.attn.resid_dropout",
-                                          "h.1.mlp.dropout"));
+  EXPECT_THAT(paths, testing::ElementsAre("drop", "h.0.attn.attention", "h.0.attn.resid_dropout", "h.0.mlp.dropout",
+                                          "h.1.attn.attention", "h.1.attn.resid_dropout", "h.1.mlp.dropout"));
+}
+
+TEST(Gpt2, DropsNothingInInference) {
+  Gpt2Config config = kTiny;
+  config.dropout = 0.1;
+  for (const auto& model : {make_gpt2_logits(config, 1, 4, LogitsOf::kAllPositions, test_ops()),
+                            make_gpt2_decoder(config, 1, 1, 4, test_ops())})
+    EXPECT_FALSE(model.value().graph.find_value("seed").is_valid());
 }
 
 TEST(Gpt2, GivesTheLogitsThatItsLossIsOf) {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstring>
+#include <optional>
 
 #include "backends/cpu/cut.h"
+#include "backends/cpu/dropout_draw.h"
 #include "backends/cpu/product.h"
 #include "ops/nn/attention.h"
 
@@ -18,11 +20,25 @@ struct AttentionForward {
   const float* v = nullptr;
   const int32_t* mask = nullptr;  ///< [batch, keys], or nullptr
   float* o = nullptr;
-  float* lse = nullptr;  ///< or nullptr
+  float* lse = nullptr;                     ///< or nullptr
+  std::optional<DropoutDraw> dropout = {};  ///< of the weights
 
   int64_t seen(int64_t t) const { return std::clamp<int64_t>(t + 1 + offset, 0, sizes.keys); }
   int64_t row_stride() const { return sizes.heads * sizes.head_size; }
 };
+
+/// The dropout of a kernel's weights, if it has any.
+inline std::optional<Dropout> weight_dropout(const program::Kernel& kernel, const ops::AttentionSizes& sizes) {
+  const double p = kernel.attributes.get_float("dropout");
+  if (p == 0) return std::nullopt;
+  return Dropout(p, kernel.attributes.get_string("path"), sizes.weights());
+}
+
+/// What it is in one launch; the step scalars are the last of the kernel's sources.
+inline std::optional<DropoutDraw> weight_draw(const std::optional<Dropout>& dropout, const LaunchArgs& args) {
+  if (!dropout) return std::nullopt;
+  return dropout->draw(args, args.srcs.size() - ops::kAttentionScalars);
+}
 
 /// The offset with which the last query sees all keys, and, where not causal, every query does.
 inline int64_t attention_offset(const ops::AttentionSizes& sizes, bool causal) {

@@ -40,7 +40,13 @@ Heads split_heads(ModelBuilder& b, ValueId qkv, int64_t heads) {
 ValueId attend(ModelBuilder& b, const Heads& heads, const AttendOptions& options) {
   std::vector<ValueId> srcs{heads.q, heads.k, heads.v};
   if (options.mask.is_valid()) srcs.push_back(options.mask);
-  return merge_heads(b, b.add("attention", srcs, {{"causal", options.is_causal}}));
+  Attributes attributes{{"causal", options.is_causal}};
+  if (options.dropout != 0) {
+    for (const char* scalar : {"seed", "step", "microbatch"}) srcs.push_back(b.scalar(scalar, DType::kI64));
+    attributes.set("dropout", options.dropout);
+    attributes.set("path", b.target().unique_node_name(b.path("attention")));
+  }
+  return merge_heads(b, b.add("attention", srcs, attributes));
 }
 
 ValueId attend_cached(ModelBuilder& b, const Heads& heads, int64_t context) {

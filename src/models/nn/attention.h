@@ -17,10 +17,11 @@ Heads view_as_heads(ModelBuilder& b, ValueId q, ValueId k, ValueId v, int64_t he
 
 struct AttendOptions {
   bool is_causal = false;
-  ValueId mask = {};  ///< i32 [B,T], 1 where a key may be seen; invalid: everywhere
+  ValueId mask = {};   ///< i32 [B,T], 1 where a key may be seen; invalid: everywhere
+  double dropout = 0;  ///< of the weights; above 0 the step scalars seed, step and microbatch are read
 };
 
-/// softmax(q · kᵀ / sqrt(D)) · v in streaming form. Returns: [B,T,H·D].
+/// softmax(q · kᵀ / sqrt(D)) · v in streaming form. Returns: [B,T,H·D]. The mask of dropout belongs to the node's path.
 ///
 /// Source: Vaswani et al., Attention Is All You Need, 2017, equation 1.
 ValueId attend(ModelBuilder& b, const Heads& heads, const AttendOptions& options);

@@ -20,11 +20,8 @@ Result<std::vector<TensorDesc>> infer(const OpCall& call) {
   return std::vector<TensorDesc>{call.srcs[0]};
 }
 
-/// Ten rounds of Philox for four elements are about this many operations an element.
-constexpr int64_t kFlopsAnElement = 20;
-
 Cost cost(const OpCall& call) {
-  return {.flops = kFlopsAnElement * call.srcs[0].numel(), .bytes = 2 * call.srcs[0].size_bytes()};
+  return {.flops = kDropoutFlopsAnElement * call.srcs[0].numel(), .bytes = 2 * call.srcs[0].size_bytes()};
 }
 
 void evaluate(std::span<const Array> srcs, std::span<Array> dsts, const Attributes& attributes) {

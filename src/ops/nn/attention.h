@@ -17,6 +17,9 @@ struct AttentionSizes {
   int64_t q_at(int64_t b, int64_t t, int64_t h) const { return ((b * queries + t) * heads + h) * head_size; }
   int64_t k_at(int64_t b, int64_t s, int64_t h) const { return ((b * keys + s) * heads + h) * head_size; }
   int64_t lse_at(int64_t b, int64_t t, int64_t h) const { return (b * heads + h) * queries + t; }
+  /// Of the weights as if they were stored, [batch, heads, queries, keys]: the order in which dropout counts them.
+  int64_t weight_at(int64_t b, int64_t t, int64_t h, int64_t s) const { return lse_at(b, t, h) * keys + s; }
+  int64_t weights() const { return batch * heads * queries * keys; }
 };
 
 /// Requires: q and k have four axes.
@@ -41,6 +44,17 @@ int64_t visible_pairs(const AttentionSizes& sizes, bool causal);
 /// Refuses q, k, v that are not f32 of four axes which fit each other, and an empty head.
 Status check_attention_srcs(std::string_view op, std::span<const TensorDesc> qkv, std::string_view k_name,
                             std::string_view v_name);
+
+/// Step scalars that end the sources where weights are dropped: seed, step and microbatch.
+inline constexpr size_t kAttentionScalars = 3;
+
+/// Whether, after the `required` sources that are always there, a mask comes (before the scalars, if any).
+inline bool has_attention_mask(size_t srcs, size_t required, double dropout) {
+  return srcs == required + 1 + (dropout > 0 ? kAttentionScalars : 0);
+}
+
+/// Refuses a dropout outside [0, 1), and what follows the `required` sources where it is not mask and scalars.
+Status check_attention_extras(std::string_view op, const OpCall& call, size_t required, const AttentionSizes& sizes);
 
 /// The most that a streaming kernel may ask for: tiles of kAttentionTile queries and keys for each task that can run at
 /// once, with `score_tiles` tiles of scores and `row_tiles` tiles of vectors.

@@ -1,5 +1,7 @@
-// What attention and cached_attention share.
+// What attention, its gradient and cached_attention share.
+#include <array>
 #include <limits>
+#include <string>
 
 #include "ops/expect.h"
 #include "ops/nn/attention.h"
@@ -23,6 +25,26 @@ Status check_attention_srcs(std::string_view op, std::span<const TensorDesc> qkv
   PLIMSOLL_RETURN_IF_ERROR(expect_desc(op, v_name, qkv[2], expected));
   if (q.shape[3] >= 1) return {};
   return invalid_argument("[" + std::string(op) + "] q is " + to_string(q) + "; expected a last axis of 1 or more");
+}
+
+Status check_attention_extras(std::string_view op, const OpCall& call, size_t required, const AttentionSizes& sizes) {
+  const double p = call.attributes.get_float("dropout");
+  const std::string in = "[" + std::string(op) + "] ";
+  if (!(p >= 0 && p < 1))
+    return invalid_argument(in + "dropout is " + to_string(Attribute(p)) + "; expected 0 <= dropout < 1");
+  const bool has_mask = has_attention_mask(call.srcs.size(), required, p);
+  const size_t scalars = required + (has_mask ? 1 : 0);
+  if (call.srcs.size() != scalars + (p > 0 ? kAttentionScalars : 0))
+    return invalid_argument(in + "dropout " + to_string(Attribute(p)) + " with " + std::to_string(call.srcs.size()) +
+                            " inputs; expected seed, step and microbatch as the last ones where dropout is above 0, " +
+                            "and only there");
+  if (has_mask)
+    PLIMSOLL_RETURN_IF_ERROR(
+        expect_desc(op, "mask", call.srcs[required], {DType::kI32, {sizes.batch, sizes.keys}, {}}));
+  for (size_t i = scalars; i < call.srcs.size(); ++i)
+    PLIMSOLL_RETURN_IF_ERROR(
+        expect_desc(op, std::array{"seed", "step", "microbatch"}[i - scalars], call.srcs[i], {DType::kI64, {}, {}}));
+  return {};
 }
 
 int64_t attention_tile_bytes(const AttentionSizes& sizes, int64_t score_tiles, int64_t row_tiles) {

@@ -87,6 +87,62 @@ TEST(Attention, MoreQueriesThanKeysLeavesTheFirstWithoutKeys) {
   expect_near(dsts[0], {0, 0, 0, 0, 5, 6});
 }
 
+const Attributes kDropping{{"causal", true}, {"dropout", 0.5}, {"path", "h.0"}};
+
+/// `srcs` with seed 42, step 7 and the microbatch.
+std::vector<Array> with_scalars(std::vector<Array> srcs, double microbatch) {
+  for (const double scalar : {42.0, 7.0, microbatch}) srcs.push_back(i64_number(scalar));
+  return srcs;
+}
+
+/// q, k, and values that are the unit vectors by key, so that o[b,t,h,:] are the weights themselves. [batch,5,2,5]
+/// each.
+std::vector<Array> weights_as_output(int64_t batch) {
+  const Shape shape{batch, 5, 2, 5};
+  Array v({DType::kF32, shape, {}});
+  for (int64_t i = 0; i < v.numel(); ++i) v[i] = i / 10 % 5 == i % 5;
+  return {random_array(shape, 1), random_array(shape, 2), v};
+}
+
+TEST(Attention, DropsTheWeightsThatDropoutDrops) {
+  const auto plain = run_op("attention", weights_as_output(2), {{"causal", true}});
+  const auto dropped = run_op("attention", with_scalars(weights_as_output(2), 3), kDropping);
+  const Attributes heads_first{{"permutation", std::vector<int64_t>{0, 2, 1, 3}}};
+  const Array weights = run_op("transpose", {plain[0]}, heads_first)[0];
+  const Array expected = run_op("dropout", with_scalars({weights}, 3), {{"p", 0.5}, {"path", "h.0"}})[0];
+  expect_near(run_op("transpose", {dropped[0]}, heads_first)[0], expected.data);
+  EXPECT_NE(dropped[0].data, plain[0].data);
+  EXPECT_EQ(dropped[1].data, plain[1].data) << "lse is that of the whole softmax";
+}
+
+TEST(Attention, DropsAlikeInAnySplitIntoMicrobatches) {
+  const std::vector<Array> srcs = weights_as_output(2);
+  const Array whole = run_op("attention", with_scalars(srcs, 0), kDropping)[0];
+  for (const int64_t microbatch : {0, 1}) {
+    std::vector<Array> part;
+    for (const Array& src : srcs) {
+      const auto first = src.data.begin() + microbatch * 50;
+      part.push_back(f32_array({1, 5, 2, 5}, {first, first + 50}));
+    }
+    const Array o = run_op("attention", with_scalars(part, static_cast<double>(microbatch)), kDropping)[0];
+    for (int64_t i = 0; i < 50; ++i) EXPECT_EQ(o[i], whole[microbatch * 50 + i]) << microbatch << ", element " << i;
+  }
+}
+
+TEST(Attention, RefusesDropoutWithoutItsScalars) {
+  const TensorDesc q{DType::kF32, {2, 3, 4, 5}, {}}, mask{DType::kI32, {2, 3}, {}}, i{DType::kI64, {}, {}};
+  EXPECT_EQ(refusal_of("attention", {q, q, q}, {{"dropout", 1.0}}),
+            "[attention] dropout is 1.0; expected 0 <= dropout < 1");
+  const std::string rule =
+      "expected seed, step and microbatch as the last ones where dropout is above 0, and only there";
+  EXPECT_EQ(refusal_of("attention", {q, q, q, mask}, {{"dropout", 0.5}}),
+            "[attention] dropout 0.5 with 4 inputs; " + rule);
+  EXPECT_EQ(refusal_of("attention", {q, q, q, i, i, i}), "[attention] dropout 0.0 with 6 inputs; " + rule);
+  EXPECT_EQ(refusal_of("attention", {q, q, q, mask, i, mask, i}, {{"dropout", 0.5}}),
+            "[attention] step is i32[2,3]; expected i64[]");
+  EXPECT_EQ(refusal_of("attention", {q, q, q, i, i, i}, {{"dropout", 0.5}}), "");
+}
+
 TEST(Attention, CountsVisiblePairs) {
   for (const int64_t queries : {0, 1, 3, 8})
     for (const int64_t keys : {0, 1, 3, 8}) {

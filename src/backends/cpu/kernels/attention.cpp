@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "backends/cpu/attention_forward.h"
+#include "backends/cpu/dropout_row.h"
 #include "backends/cpu/row_math.h"
 
 #ifndef PLIMSOLL_BACKENDS_CPU_QUERY_TILE
@@ -19,7 +20,8 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 /// The state of the streaming softmax for the queries [begin, end) of one head.
 struct QueryTile {
   Range queries;
-  float* o;  ///< of the first query: in `o_room`, or in the destination where heads are large
+  uint64_t first_weight;  ///< as dropout counts them: of the first query and key 0
+  float* o;               ///< of the first query: in `o_room`, or in the destination where heads are large
   int64_t o_stride;
   alignas(64) float scores[kQueryTile * kKeyTile];
   float top[kQueryTile];  ///< largest score so far
@@ -43,8 +45,8 @@ void mask_row(const int32_t* mask, float* scores, int64_t n) {
   for (int64_t i = 0; i < n; ++i) scores[i] = mask[i] != 0 ? scores[i] : kMinusInfinity;
 }
 
-/// Turns the scores of `keys` into e^(score - top), with o and sum rescaled to the top that these keys give. Without a
-/// visible key so far top is -inf, and sum and o stay 0.
+/// Turns the scores of `keys` into e^(score - top), with o and sum rescaled to the top that these keys give; sum is
+/// that of all keys, dropped or not. Without a visible key so far top is -inf, and sum and o stay 0.
 void absorb_keys(const AttentionForward& a, QueryTile& tile, const int32_t* mask, Range keys) {
   for (int64_t row = 0; row < tile.queries.size(); ++row) {
     float* scores = tile.scores + row * kKeyTile;
@@ -56,6 +58,9 @@ void absorb_keys(const AttentionForward& a, QueryTile& tile, const int32_t* mask
     const float top = std::max(old_top, row_max(scores, n));
     const float shift = top == kMinusInfinity ? 0 : top;
     const float sum = exp_row(scores, scores, n, shift);
+    if (a.dropout)
+      drop_row(*a.dropout, tile.first_weight + static_cast<uint64_t>(row * a.sizes.keys + keys.begin), scores, scores,
+               n);
     std::memset(scores + n, 0, static_cast<size_t>(keys.size() - n) * sizeof(float));
     if (top != old_top && keys.begin > 0) {
       const float factor = std::exp(old_top - shift);
@@ -113,6 +118,8 @@ void attend(const AttentionForward& a, int64_t task) {
   const int64_t h = head % a.sizes.heads;
   QueryTile tile;
   tile.queries = cut[task % cut.tasks()];
+  if (a.dropout)
+    tile.first_weight = a.dropout->first + static_cast<uint64_t>(a.sizes.weight_at(b, tile.queries.begin, h, 0));
   const int64_t at = a.sizes.q_at(b, tile.queries.begin, h);
   start_queries(a, tile, a.o + at);
 
@@ -145,14 +152,15 @@ void attend(const AttentionForward& a, int64_t task) {
 namespace {
 
 Result<std::unique_ptr<Kernel>> prepare_attention(const program::Kernel& kernel, const CpuContext& context) {
-  PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {3}));
+  PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {3, 4, 5, 6}));
   AttentionForward attention{.sizes = ops::attention_sizes(kernel.srcs[0].shape, kernel.srcs[1].shape)};
   attention.scale =
       static_cast<float>(ops::attention_scale(kernel.attributes.get_float("scale"), attention.sizes.head_size));
   attention.offset = attention_offset(attention.sizes, kernel.attributes.get_bool("causal"));
   compile_sgemm(false, true);
   compile_sgemm(false, false);
-  const bool has_mask = kernel.srcs.size() > 3;
+  const bool has_mask = ops::has_attention_mask(kernel.srcs.size(), 3, kernel.attributes.get_float("dropout"));
+  const std::optional<Dropout> dropout = weight_dropout(kernel, attention.sizes);
   return make_kernel([=, &pool = context.pool](const LaunchArgs& args) {
     AttentionForward a = attention;
     a.q = src<float>(args, 0);
@@ -161,6 +169,7 @@ Result<std::unique_ptr<Kernel>> prepare_attention(const program::Kernel& kernel,
     a.mask = has_mask ? src<int32_t>(args, 3) : nullptr;
     a.o = dst<float>(args, 0);
     a.lse = dst<float>(args, 1);
+    a.dropout = weight_draw(dropout, args);
     pool.run(attention_tasks(a.sizes), [&](int64_t task, int) { attend(a, task); });
   });
 }

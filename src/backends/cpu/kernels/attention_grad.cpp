@@ -4,6 +4,7 @@
 #include "hwy/foreach_target.h"
 // Highway wants its own header after foreach_target.h.
 #include "backends/cpu/attention_forward.h"
+#include "backends/cpu/dropout_row.h"
 #include "backends/cpu/row_math.h"
 
 #ifndef PLIMSOLL_BACKENDS_CPU_SCORE_TILE
@@ -22,6 +23,7 @@ struct ScoreTile {
   alignas(64) float d_o_room[kTileQueries * kMostCopiedHeadSize];
   alignas(64) float k_room[kTileKeys * kMostCopiedHeadSize];
   alignas(64) float v_room[kTileKeys * kMostCopiedHeadSize];
+  alignas(64) float factor_room[kTileKeys + kFactorSlack];
 };
 
 /// What one row of a tile is made from.
@@ -31,9 +33,10 @@ struct ScoreRow {
   int64_t head_size;
   float lse;
   float scale;
-  const int32_t* mask;  ///< of the tile's first key, or nullptr
-  int64_t seen;         ///< so many of the tile's keys are visible …
-  int64_t keys;         ///< … of so many
+  const int32_t* mask;   ///< of the tile's first key, or nullptr
+  int64_t seen;          ///< so many of the tile's keys are visible …
+  int64_t keys;          ///< … of so many
+  const float* factors;  ///< of dropout, or nullptr
 };
 }  // namespace plimsoll::backends::cpu
 #endif
@@ -43,7 +46,8 @@ namespace plimsoll::backends::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-/// p = e^(scale · score - lse); d_score = scale · p · (d_o · v - d_o · o). 0 where the query does not see the key.
+/// p = e^(scale · score - lse); d_score = scale · p · (d_o · v - d_o · o). 0 where the query does not see the key. With
+/// dropout d_o · v and, at last, p are multiplied by its factors.
 void make_row(const ScoreRow& row, float* p, float* d_score) {
   const float delta =
       sum_over(row.head_size, [&](F32, int64_t, auto load) { return hn::Mul(load(row.o), load(row.d_o)); });
@@ -53,13 +57,19 @@ void make_row(const ScoreRow& row, float* p, float* d_score) {
       p, p, n);
   for (int64_t i = 0; row.mask != nullptr && i < n; ++i)
     if (row.mask[i] == 0) p[i] = 0;
+  if (row.factors != nullptr) multiply_row(d_score, row.factors, n);
   map<Run::kAlong, Run::kAlong>(
       [&](F32 d, VF dp, VF probability) {
         return hn::Mul(hn::Mul(hn::Sub(dp, hn::Set(d, delta)), probability), hn::Set(d, row.scale));
       },
       d_score, p, d_score, n);
+  if (row.factors != nullptr) multiply_row(p, row.factors, n);
   std::memset(p + n, 0, static_cast<size_t>(row.keys - n) * sizeof(float));
   std::memset(d_score + n, 0, static_cast<size_t>(row.keys - n) * sizeof(float));
+}
+
+const float* make_row_factors(const DropoutDraw& draw, uint64_t first, int64_t n, float* room) {
+  return make_factors(draw, first, n, room);
 }
 
 }  // namespace
@@ -75,6 +85,7 @@ namespace plimsoll::backends::cpu {
 namespace {
 
 HWY_EXPORT(make_row);
+HWY_EXPORT(make_row_factors);
 
 /// The gradient of one head of one batch element; a task, so that nobody else adds to its rows of d_k and d_v.
 ///
@@ -86,10 +97,12 @@ class HeadGrad {
     float scale;
     bool causal;
     bool has_mask;
+    std::optional<Dropout> dropout;
   };
 
   HeadGrad(const Settings& settings, const LaunchArgs& args, int64_t head)
       : settings_(settings),
+        head_(head),
         stride_(settings.sizes.heads * settings.sizes.head_size),
         q_at_(settings.sizes.q_at(head / settings.sizes.heads, 0, head % settings.sizes.heads)),
         k_at_(settings.sizes.k_at(head / settings.sizes.heads, 0, head % settings.sizes.heads)),
@@ -100,6 +113,7 @@ class HeadGrad {
         lse_(src<float>(args, 4) + head * settings.sizes.queries),
         d_o_(src<float>(args, 5) + q_at_),
         mask_(settings.has_mask ? src<int32_t>(args, 6) + head / settings.sizes.heads * settings.sizes.keys : nullptr),
+        dropout_(weight_draw(settings.dropout, args)),
         d_q_(dst<float>(args, 0) + q_at_),
         d_k_(dst<float>(args, 1) + k_at_),
         d_v_(dst<float>(args, 2) + k_at_) {}
@@ -142,17 +156,26 @@ class HeadGrad {
               .stride = kTileKeys});
   }
 
+  /// Dropout's, of query t and the keys [first_key, first_key + count).
+  const float* make_factors(ScoreTile& tile, int64_t t, int64_t first_key, int64_t count) const {
+    const int64_t weight = (head_ * settings_.sizes.queries + t) * settings_.sizes.keys + first_key;
+    return HWY_DYNAMIC_DISPATCH(make_row_factors)(*dropout_, dropout_->first + static_cast<uint64_t>(weight), count,
+                                                  tile.factor_room);
+  }
+
   void make_rows(ScoreTile& tile, Range queries, Range keys) const {
     for (int64_t t = queries.begin; t < queries.end; ++t) {
-      const ScoreRow row{
-          .o = o_ + t * stride_,
-          .d_o = d_o_ + t * stride_,
-          .head_size = settings_.sizes.head_size,
-          .lse = lse_[t],
-          .scale = settings_.scale,
-          .mask = mask_ == nullptr ? nullptr : mask_ + keys.begin,
-          .seen = std::clamp<int64_t>(visible_keys(settings_.sizes, t, settings_.causal) - keys.begin, 0, keys.size()),
-          .keys = keys.size()};
+      const int64_t seen =
+          std::clamp<int64_t>(visible_keys(settings_.sizes, t, settings_.causal) - keys.begin, 0, keys.size());
+      const ScoreRow row{.o = o_ + t * stride_,
+                         .d_o = d_o_ + t * stride_,
+                         .head_size = settings_.sizes.head_size,
+                         .lse = lse_[t],
+                         .scale = settings_.scale,
+                         .mask = mask_ == nullptr ? nullptr : mask_ + keys.begin,
+                         .seen = seen,
+                         .keys = keys.size(),
+                         .factors = dropout_ ? make_factors(tile, t, keys.begin, seen) : nullptr};
       const int64_t at = (t - queries.begin) * kTileKeys;
       HWY_DYNAMIC_DISPATCH(make_row)(row, tile.p + at, tile.d_score + at);
     }
@@ -186,6 +209,7 @@ class HeadGrad {
   }
 
   const Settings& settings_;
+  int64_t head_;
   int64_t stride_;
   int64_t q_at_;
   int64_t k_at_;
@@ -196,19 +220,21 @@ class HeadGrad {
   const float* lse_;
   const float* d_o_;
   const int32_t* mask_;
+  std::optional<DropoutDraw> dropout_;
   float* d_q_;
   float* d_k_;
   float* d_v_;
 };
 
 Result<std::unique_ptr<Kernel>> prepare_attention_grad(const program::Kernel& kernel, const CpuContext& context) {
-  PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {6}));
+  PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {6, 7, 8, 9}));
   const ops::AttentionSizes sizes = ops::attention_sizes(kernel.srcs[0].shape, kernel.srcs[1].shape);
   const HeadGrad::Settings settings{
       .sizes = sizes,
       .scale = static_cast<float>(ops::attention_scale(kernel.attributes.get_float("scale"), sizes.head_size)),
       .causal = kernel.attributes.get_bool("causal"),
-      .has_mask = kernel.srcs.size() > 6};
+      .has_mask = ops::has_attention_mask(kernel.srcs.size(), 6, kernel.attributes.get_float("dropout")),
+      .dropout = weight_dropout(kernel, sizes)};
   compile_sgemm(false, true);
   compile_sgemm(true, false);
   compile_sgemm(false, false);
