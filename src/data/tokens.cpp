@@ -45,6 +45,27 @@ class FileTokens : public TokenSource {
   TokenFileReader reader_;
 };
 
+/// Ids [begin, begin + size) of another source.
+class TokenRange : public TokenSource {
+ public:
+  /// `memory_bytes`: the part of the source's that this range accounts for.
+  TokenRange(std::shared_ptr<TokenSource> tokens, int64_t begin, int64_t size, int64_t memory_bytes)
+      : tokens_(std::move(tokens)), begin_(begin), size_(size), memory_bytes_(memory_bytes) {}
+
+  int64_t size() const override { return size_; }
+  int64_t memory_bytes() const override { return memory_bytes_; }
+  Status try_read(int64_t first, std::span<int32_t> ids) override {
+    PLIMSOLL_CHECK(first >= 0 && first + static_cast<int64_t>(ids.size()) <= size_, first, " of ", size_);
+    return tokens_->try_read(begin_ + first, ids);
+  }
+
+ private:
+  std::shared_ptr<TokenSource> tokens_;
+  int64_t begin_;
+  int64_t size_;
+  int64_t memory_bytes_;
+};
+
 template <class Word>
 Result<std::unique_ptr<TokenSource>> try_load(TokenFileReader& reader) {
   std::vector<Word> words;
@@ -69,6 +90,20 @@ Result<std::unique_ptr<TokenSource>> try_open_tokens(const TokenFileInfo& info, 
   PLIMSOLL_RETURN_IF_ERROR(reader.check_ids());
   if (place == TokenPlace::kFile) return std::unique_ptr<TokenSource>(std::make_unique<FileTokens>(std::move(reader)));
   return info.dtype == DType::kU16 ? try_load<uint16_t>(reader) : try_load<uint32_t>(reader);
+}
+
+Result<TokenSplit> try_split_tokens(std::shared_ptr<TokenSource> tokens, double validation_fraction) {
+  if (!(validation_fraction >= 0 && validation_fraction < 1))
+    return invalid_argument("[tokens] validation_fraction " + std::to_string(validation_fraction) +
+                            " is out of range; expected 0 <= fraction < 1");
+  if (validation_fraction == 0) return TokenSplit{std::move(tokens), nullptr};
+  const int64_t size = tokens->size();
+  const auto cut = static_cast<int64_t>(static_cast<double>(size) * (1 - validation_fraction));
+  if (cut <= 0 || cut >= size)
+    return invalid_argument("[tokens] " + std::to_string(size) + " tokens cannot be split: a validation_fraction of " +
+                            std::to_string(validation_fraction) + " leaves one side empty; give validation tokens");
+  return TokenSplit{std::make_shared<TokenRange>(tokens, 0, cut, tokens->memory_bytes()),
+                    std::make_shared<TokenRange>(tokens, cut, size - cut, 0)};
 }
 
 Result<TokenizedText> try_tokenize(const TextPart& text, const Tokenizer& tokenizer, const std::string& path,

@@ -44,6 +44,18 @@ int64_t token_memory_bytes(const formats::TokenFileInfo& info, TokenPlace place)
 Result<std::unique_ptr<TokenSource>> try_open_tokens(const formats::TokenFileInfo& info, int64_t vocab_size,
                                                      TokenPlace place);
 
+/// A sequence of ids cut in two: no id of it is in both.
+struct TokenSplit {
+  std::shared_ptr<TokenSource> train;       ///< the front; it accounts for the memory of the whole
+  std::shared_ptr<TokenSource> validation;  ///< the end; null where the fraction is 0
+};
+
+/// Sets the last ids apart, `validation_fraction` of them, rounded up to a whole one.
+///
+/// Errors: invalid_argument, for a fraction outside [0, 1) or that leaves either side empty. Memory: that of `tokens`,
+/// which both sides read. Order: one thread at a time for both sides together.
+Result<TokenSplit> try_split_tokens(std::shared_ptr<TokenSource> tokens, double validation_fraction);
+
 /// What try_tokenize wrote.
 struct TokenizedText {
   int64_t tokens = 0;

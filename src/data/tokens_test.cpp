@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "data/test_text.h"
@@ -41,6 +42,56 @@ TEST(Tokens, AFileWithAnIdOutsideTheVocabularyDoesNotOpen) {
   for (TokenPlace place : {TokenPlace::kMemory, TokenPlace::kFile}) {
     EXPECT_THAT(try_open_tokens(info, 256, place).error().message, testing::HasSubstr("id 256 at position 2"));
   }
+}
+
+/// A token file with the ids 0, 1, …, count - 1.
+std::shared_ptr<TokenSource> counted_tokens(int32_t count) {
+  const std::string path = testing::TempDir() + "/plimsoll_data_counted.bin";
+  auto writer = formats::TokenFileWriter::try_create(path, DType::kU16).value();
+  for (int32_t id = 0; id < count; ++id) writer.try_append(std::vector<int32_t>{id}).value();
+  writer.try_finish().value();
+  return try_open_tokens(formats::try_inspect_token_file(path, 1000).value(), 1000, TokenPlace::kFile).value();
+}
+
+std::vector<int32_t> all_ids(TokenSource& tokens) {
+  std::vector<int32_t> ids(static_cast<size_t>(tokens.size()));
+  tokens.try_read(0, ids).value();
+  return ids;
+}
+
+TEST(TokenSplit, SetsTheEndApartAndNoTokenTwice) {
+  const std::shared_ptr<TokenSource> tokens = counted_tokens(200);
+  for (const double fraction : {0.05, 0.25, 0.333, 0.99}) {
+    const TokenSplit split = try_split_tokens(tokens, fraction).value();
+    EXPECT_EQ(split.validation->size(), static_cast<int64_t>(std::ceil(200 * fraction - 1e-9)));
+    std::vector<int32_t> both = all_ids(*split.train);
+    EXPECT_EQ(std::ssize(both), split.train->size());
+    const std::vector<int32_t> end = all_ids(*split.validation);
+    both.insert(both.end(), end.begin(), end.end());
+    EXPECT_EQ(both, all_ids(*tokens));
+    EXPECT_EQ(split.train->memory_bytes() + split.validation->memory_bytes(), tokens->memory_bytes());
+  }
+  const TokenSplit split = try_split_tokens(tokens, 0.25).value();
+  std::vector<int32_t> ids(2);
+  split.validation->try_read(7, ids).value();
+  EXPECT_EQ(ids, (std::vector<int32_t>{157, 158}));
+}
+
+TEST(TokenSplit, OfZeroKeepsAllForTraining) {
+  const std::shared_ptr<TokenSource> tokens = counted_tokens(3);
+  const TokenSplit split = try_split_tokens(tokens, 0).value();
+  EXPECT_EQ(split.train, tokens);
+  EXPECT_EQ(split.validation, nullptr);
+}
+
+TEST(TokenSplit, RefusesAFractionThatLeavesASideEmpty) {
+  const std::shared_ptr<TokenSource> tokens = counted_tokens(3);
+  EXPECT_EQ(try_split_tokens(tokens, 0.9).error().message,
+            "[tokens] 3 tokens cannot be split: a validation_fraction of 0.900000 leaves one side empty; give "
+            "validation tokens");
+  EXPECT_THAT(try_split_tokens(tokens, 1).error().message, testing::HasSubstr("out of range"));
+  EXPECT_THAT(try_split_tokens(tokens, -0.1).error().message, testing::HasSubstr("out of range"));
+  EXPECT_EQ(try_split_tokens(tokens, 0.1).value().validation->size(), 1);
 }
 
 TEST(Tokens, StoppingLeavesNoFile) {

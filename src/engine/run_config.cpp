@@ -334,10 +334,9 @@ class Loader {
   Status check_conditions() const {
     for (const RunOption& option : run_options())
       if (is_given(id_of(option)) && !applies(option, config_))
-        return invalid_argument(fmt::format("{} has no use here: it needs {} {}{}; remove it, or change {}",
-                                            config_.at(option.section, option.key), option.condition.key,
-                                            option.condition.is_negated ? "other than " : "",
-                                            fmt::join(option.condition.values, " or "), option.condition.key));
+        return invalid_argument(fmt::format("{} has no use here: it needs {}; remove it, or change {}",
+                                            config_.at(option.section, option.key), option.condition.need(),
+                                            option.condition.key));
     return {};
   }
 
@@ -354,8 +353,6 @@ class Loader {
     if (data.seq_len > 0 && model.block_size > 0 && data.seq_len > model.block_size)
       return refuse("data", "seq_len",
                     fmt::format("is {}; expected at most the model's block_size, {}", data.seq_len, model.block_size));
-    if (!data.valid.empty() && is_given("data.validation_fraction"))
-      return refuse("data", "validation_fraction", "has no use here: valid names the validation data; remove one");
     if (data.kind == "tokens" && data.tokenizer == "sentencepiece")
       return refuse("data", "tokenizer",
                     "is \"sentencepiece\", but token files hold no text to train one on; give the "

@@ -195,7 +195,7 @@ TEST(RunConfig, RefusesWhatIsMissingOrNoTable) {
        "run.toml:6: [data] tokenizer is \"sentencepiece\", but token files hold no text to train one on; give the path "
        "of the .model file that made the tokens"},
       {"[model]\nname = 'x'\n[data]\ntrain = 'a'\nvalid = 'b'\nvalidation_fraction = 0.1\n[train]\nsteps = 1",
-       "run.toml:6: [data] validation_fraction has no use here: valid names the validation data; remove one"},
+       "run.toml:6: [data] validation_fraction has no use here: it needs an empty valid; remove it, or change valid"},
   };
   for (const Refusal& refusal : refusals) EXPECT_EQ(error_of(refusal.more), refusal.message) << refusal.more;
 }
@@ -239,6 +239,13 @@ TEST(RunConfig, PrintedConfigReadsBackTheSame) {
   EXPECT_NE(text.find("folder = \"runs/small\"\n"), std::string::npos);
   EXPECT_EQ(text.find("momentum"), std::string::npos) << "adamw has no momentum";
   EXPECT_EQ(text.find("epochs"), std::string::npos);
+}
+
+TEST(RunConfig, PrintsTheFractionOnlyWhereNoValidationDataAreNamed) {
+  EXPECT_NE(to_toml(parse(kSmall)).find("validation_fraction = 0.05\n"), std::string::npos);
+  const std::string text = to_toml(parse(kSmall, {"data.valid=b.txt"}));
+  EXPECT_EQ(text.find("validation_fraction"), std::string::npos);
+  EXPECT_EQ(to_toml(parse(text)), text);
 }
 
 TEST(RunConfig, MissingFileAndFolderAreSaid) {

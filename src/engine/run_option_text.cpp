@@ -73,9 +73,22 @@ std::string docs_intro() {
 }
 
 std::string condition_text(const RunOption& option) {
-  if (option.condition.key.empty()) return "";
-  return fmt::format(" Only where `{}` is {}{}.", option.condition.key, option.condition.is_negated ? "not " : "",
-                     fmt::join(option.condition.values, " or "));
+  const OptionCondition& condition = option.condition;
+  if (condition.key.empty()) return "";
+  const std::string values = fmt::format("{}", fmt::join(condition.values, " or "));
+  switch (condition.test) {
+    case OptionCondition::Test::kIsEmpty: return fmt::format(" Only where `{}` is empty.", condition.key);
+    case OptionCondition::Test::kIsNoneOf: return fmt::format(" Only where `{}` is not {}.", condition.key, values);
+    case OptionCondition::Test::kIsOneOf: break;
+  }
+  return fmt::format(" Only where `{}` is {}.", condition.key, values);
+}
+
+/// `value`: the other option's, in TOML.
+bool holds(const OptionCondition& condition, const std::string& value) {
+  if (condition.test == OptionCondition::Test::kIsEmpty) return value == "[]" || value == quoted("");
+  const bool is_listed = std::ranges::any_of(condition.values, [&](const auto& v) { return quoted(v) == value; });
+  return is_listed == (condition.test == OptionCondition::Test::kIsOneOf);
 }
 
 std::string default_text(const RunOption& option, const RunConfig& defaults) {
@@ -163,12 +176,14 @@ bool applies(const RunOption& option, const RunConfig& config) {
   if (option.condition.key.empty()) return true;
   for (const RunOption& other : run_options()) {
     if (other.section != option.section || other.key != option.condition.key) continue;
-    const std::string value = value_text(other, config);
-    const bool is_listed =
-        std::ranges::any_of(option.condition.values, [&](const auto& v) { return quoted(v) == value; });
-    return is_listed != option.condition.is_negated;
+    return holds(option.condition, value_text(other, config));
   }
   return true;
+}
+
+std::string OptionCondition::need() const {
+  if (test == Test::kIsEmpty) return "an empty " + key;
+  return fmt::format("{} {}{}", key, test == Test::kIsNoneOf ? "other than " : "", fmt::join(values, " or "));
 }
 
 std::string document_options() {
@@ -192,8 +207,6 @@ std::string to_toml(const RunConfig& config) {
   for (const RunOption& option : run_options()) {
     const std::string value = value_text(option, config);
     if (value.empty() || !applies(option, config)) continue;
-    // Where validation data are named, reading the fraction back would be refused.
-    if (option.key == "validation_fraction" && !config.data.valid.empty()) continue;
     if (option.section != section) {
       section = option.section;
       text += fmt::format("\n[{}]\n", section);

@@ -15,7 +15,7 @@ constexpr RealRange kShare{0, 1, true, false};
 
 std::vector<RunOption> model_options() {
   const std::string section = "model";
-  const OptionCondition not_mlp{"name", {"mlp"}, true};
+  const OptionCondition not_mlp{"name", {"mlp"}, OptionCondition::Test::kIsNoneOf};
   return {
       {.section = section,
        .key = "name",
@@ -89,8 +89,11 @@ std::vector<RunOption> data_options() {
       {.section = section,
        .key = "validation_fraction",
        .type = RealOption{PLIMSOLL_MEMBER(data.validation_fraction), kShare},
-       .doc = "Share of `train`, at its end, that is set apart where `valid` is empty. 0: none, no evaluation.",
-       .hints = {"val_fraction", "valid_fraction", "validation_split", "val_split"}},
+       .doc =
+           "Share of `train`, at its end, that is set apart to evaluate on: of the bytes of text, cut where a document "
+           "ends, or of the ids of a token file. 0: none, no evaluation.",
+       .hints = {"val_fraction", "valid_fraction", "validation_split", "val_split"},
+       .condition = {.key = "valid", .test = OptionCondition::Test::kIsEmpty}},
       {.section = section,
        .key = "separator",
        .type = TextOption{PLIMSOLL_MEMBER(data.separator), true},

@@ -65,11 +65,16 @@ struct SizeOption {
 using OptionType = std::variant<WholeOption, OptionalWholeOption, RealOption, RealPairOption, TruthOption, TextOption,
                                 ChoiceOption, WholeListOption, PathsOption, SizeOption>;
 
-/// That an option has a meaning only where another option of its section has one of these values.
+/// That an option has a meaning only where another option of its section is one of `values`, is none of them, or is
+/// empty.
 struct OptionCondition {
+  enum class Test : uint8_t { kIsOneOf, kIsNoneOf, kIsEmpty };
   std::string key;  ///< of the other option; empty: always
-  std::vector<std::string> values;
-  bool is_negated = false;  ///< … has none of these values
+  std::vector<std::string> values = {};
+  Test test = Test::kIsOneOf;
+
+  /// "name sgd", "name other than mlp", "an empty valid": what messages say is needed.
+  std::string need() const;
 };
 
 /// One key of the run file. Parsing, checks, messages, the printed config and docs/run_file.md all come from this.

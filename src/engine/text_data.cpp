@@ -109,7 +109,11 @@ Result<TextData> try_prepare_text(const RunConfig& config, const std::string& fo
     return invalid_argument("[data] kind = \"tokens\" takes one token file for train and at most one for valid");
   TextData out;
   PLIMSOLL_ASSIGN(out.train, try_open(config.data.train[0], model_vocab, token_dtype(config)));
-  if (!config.data.valid.empty()) {
+  if (config.data.valid.empty()) {
+    PLIMSOLL_ASSIGN(data::TokenSplit split, data::try_split_tokens(out.train, config.data.validation_fraction));
+    out.train = std::move(split.train);
+    out.validation = std::move(split.validation);
+  } else {
     PLIMSOLL_ASSIGN(out.validation, try_open(config.data.valid[0], model_vocab, token_dtype(config)));
   }
   return out;

@@ -34,8 +34,9 @@ struct TextData {
 /// Says what is being done and how far it is, from 0 to 1; returns false to stop.
 using PreparationProgress = FunctionRef<bool(const std::string& what, double share)>;
 
-/// Opens token files, or trains the tokenizer and turns the text into token files in `folder`, unless they are there
-/// from before: then they are taken as they are, so that a resumed run sees the same tokens.
+/// Opens token files and sets the end of the training one apart where no other is named, or trains the tokenizer and
+/// turns the text into token files in `folder`, unless they are there from before: then they are taken as they are, so
+/// that a resumed run sees the same tokens.
 ///
 /// Errors: what the data folder says of files, texts and ids. Memory: DataNeeds.
 Result<TextData> try_prepare_text(const RunConfig& config, const std::string& folder, int64_t model_vocab,
