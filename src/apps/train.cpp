@@ -119,10 +119,14 @@ class TrainCommand {
       const bool traces = trainer_.step_count() == first + 1;
       PLIMSOLL_ASSIGN(const engine::StepReport report, traces ? traced_step() : trainer_.step());
       tokens += report.tokens;
-      if (report.is_skipped) say("skipped an update: " + report.reason);
       const int64_t done = trainer_.step_count();
+      if (report.is_skipped) {
+        say("skipped an update: " + report.reason);
+        report_step(report, tokens, seconds_since(start), done - first);
+        continue;
+      }
       const bool is_last = done == trainer_.total_steps();
-      if (report.is_skipped || done % config.log_every == 0 || is_last || done == first + 1)
+      if (done % config.log_every == 0 || is_last || done == first + 1)
         report_step(report, tokens, seconds_since(start), done - first);
       if (config.eval_every > 0 && done % config.eval_every == 0 && !is_last) PLIMSOLL_RETURN_IF_ERROR(evaluate());
       if (config.checkpoint_every > 0 && done % config.checkpoint_every == 0 && !is_last)
@@ -168,6 +172,12 @@ class TrainCommand {
                         {"seconds", r.seconds},
                         {"data_seconds", r.data_seconds},
                         {"skipped", r.is_skipped}};
+    if (r.is_skipped) {
+      // Nothing was computed that these could say.
+      object["loss"] = nullptr;
+      object["grad_norm"] = nullptr;
+      object["reason"] = r.reason;
+    }
     for (const auto& row : trainer_.session().ledger().rows())
       object["memory"][std::string(to_string(row.space)) + "." + std::string(to_string(row.category))] = row.now.value;
     record(object);

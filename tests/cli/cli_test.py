@@ -97,6 +97,18 @@ class Cli(unittest.TestCase):
         resumed = {e["step"]: e["loss"] for e in self.events("run")}
         self.assertEqual(whole, resumed)
 
+    def test_metrics_say_which_updates_were_skipped(self):
+        # The first update makes weights of 1e30, with which no later one is finite.
+        words = ["train", "run.toml", "--set", "lr=1e30", "--set", "on_non_finite=skip", "--set", "max_skips=2",
+                 "--set", "eval_every=1"]
+        done = self.refused(2, "update 2 stopped before any weight changed", *words)
+        self.assertIn("(3 updates in a row)", done.stderr)
+        self.assertEqual(done.stdout.count("skipped an update: "), 2, done.stdout)
+        steps = [(e["step"], e["skipped"], e["loss"] is None) for e in self.events("run")]
+        self.assertEqual(steps, [(1, False, False), (1, True, True), (1, True, True)])
+        self.assertIn("is not finite; the first tensor that is not: ", self.events("run")[1]["reason"])
+        self.assertEqual(len(self.events("run", "evaluation")), 1)
+
     def test_sigterm_ends_with_a_saved_state(self):
         process = subprocess.Popen([PROGRAM, "train", "run.toml", "--set", "steps=1000000"], cwd=self.path,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
