@@ -1,9 +1,10 @@
 // plimsoll bench generate: tokens a second of a decoder, beside the time to read its weights once.
 #include <algorithm>
-#include <chrono>
 #include <memory>
 
 #include "apps/bench.h"
+#include "apps/shared_options.h"
+#include "core/stopwatch.h"
 #include "engine/runner.h"
 #include "hardware/measure.h"
 #include "hardware/probe_cores.h"
@@ -50,9 +51,9 @@ Status run(const Options& o) {
     runner.set_scalar("position", position);
     runner.set_feed("tokens", ids.data());
     runner.set_feed("positions", &at);
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     runner.run();
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    seconds.push_back(watch.seconds());
   }
   PLIMSOLL_ASSIGN(const auto memory, hardware::try_measure_memory(hardware::probe_cores({}, hardware::probe_affinity()),
                                                                   environment->pool()));
@@ -80,8 +81,8 @@ void add_bench_generate(CLI::App& bench, Action& action) {
   command->add_option("--batch,--batch_size", options->batch, "Sequences at a time")->check(CLI::PositiveNumber);
   command->add_option("--context", options->context, "Positions that the caches hold")->check(CLI::PositiveNumber);
   command->add_option("--tokens", options->tokens, "Tokens to time")->check(CLI::PositiveNumber);
-  command->add_option("--threads", options->threads, "0: all that the process may use");
-  command->add_flag("--json", options->json, "One JSON object on a line");
+  add_threads_option(*command, options->threads);
+  add_json_option(*command, options->json);
   command->footer("Example: plimsoll bench generate gpt2-124m --threads 2");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

@@ -1,8 +1,9 @@
 // plimsoll bench offsets: the offset planner on a list of buffers, judged by brute force.
-#include <chrono>
 #include <memory>
 
 #include "apps/bench.h"
+#include "apps/shared_options.h"
+#include "core/stopwatch.h"
 #include "formats/offsets_csv.h"
 #include "plan/offsets.h"
 #include "plan/offsets_check.h"
@@ -24,9 +25,9 @@ Status run(const Options& o) {
   plan::OffsetOptions options;
   if (o.capacity > 0) options.capacity = o.capacity;
   if (o.seconds > 0) options.seconds = o.seconds;
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   PLIMSOLL_ASSIGN(const plan::OffsetSolution solution, plan::try_plan_offsets(problem, options));
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = watch.seconds();
   const auto judged = plan::check_offsets(problem, solution.offsets, solution.height);
   return print_rows(o.json, {{"file", o.path},
                              {"buffers", problem.buffers.size()},
@@ -47,7 +48,7 @@ void add_bench_offsets(CLI::App& bench, Action& action) {
   command->add_option("--capacity", options->capacity, "Bytes: any packing within it will do")
       ->check(CLI::PositiveNumber);
   command->add_option("--seconds", options->seconds, "Cut the search after this time")->check(CLI::PositiveNumber);
-  command->add_flag("--json", options->json, "One JSON object on a line");
+  add_json_option(*command, options->json);
   command->footer("Example: plimsoll bench offsets tests/data/offsets/A.1048576.csv --capacity 1048576");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

@@ -1,9 +1,10 @@
 // plimsoll bench op: one kernel on one shape beside its bounds.
 #include <algorithm>
-#include <chrono>
 #include <memory>
 
 #include "apps/bench.h"
+#include "apps/shared_options.h"
+#include "core/stopwatch.h"
 #include "engine/environment.h"
 #include "engine/matmul_rate.h"
 #include "graph/text.h"
@@ -82,14 +83,13 @@ Status run(const Options& o) {
   PLIMSOLL_ASSIGN(const int index, environment->catalogue().prepare(call));
   const engine::Catalogue::Entry& entry = environment->catalogue().entry(index);
   PLIMSOLL_ASSIGN(const Operands operands, try_make_operands(entry.spec, *environment));
-  using Clock = std::chrono::steady_clock;
   double least = 1e9;
   int64_t launches = 0;
-  const auto end = Clock::now() + std::chrono::duration<double>(o.seconds);
-  while (launches < 3 || Clock::now() < end) {
-    const auto start = Clock::now();
+  const Stopwatch whole;
+  while (launches < 3 || whole.seconds() < o.seconds) {
+    const Stopwatch watch;
     entry.kernel->launch({.srcs = operands.srcs, .dsts = operands.dsts, .workspace = operands.workspace});
-    least = std::min(least, std::chrono::duration<double>(Clock::now() - start).count());
+    least = std::min(least, watch.seconds());
     ++launches;
   }
   const ops::Cost cost =
@@ -116,9 +116,9 @@ void add_bench_op(CLI::App& bench, Action& action) {
   command->add_option("name", options->name, "An op, e.g. matmul")->required();
   command->add_option("--src", options->srcs, "An input as dtype[extents]; give it once for each input");
   command->add_option("--attributes", options->attributes, "name=value, …");
-  command->add_option("--threads", options->threads, "0: all that the process may use");
+  add_threads_option(*command, options->threads);
   command->add_option("--seconds", options->seconds, "How long to repeat")->check(CLI::PositiveNumber);
-  command->add_flag("--json", options->json, "One JSON object on a line");
+  add_json_option(*command, options->json);
   command->footer("Example: plimsoll bench op matmul --src 'f32[256,768]' --src 'f32[768,3072]' --threads 1");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

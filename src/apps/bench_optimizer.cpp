@@ -1,9 +1,10 @@
 // plimsoll bench optimizer: an update's speed beside a bare loop over the same streams, in the same run.
 #include <algorithm>
-#include <chrono>
 #include <memory>
 
 #include "apps/bench.h"
+#include "apps/shared_options.h"
+#include "core/stopwatch.h"
 #include "engine/environment.h"
 #include "memory/arena.h"
 
@@ -28,9 +29,9 @@ struct Streams {
 };
 
 double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return watch.seconds();
 }
 
 void for_slices(engine::Environment& environment, int64_t numel, FunctionRef<void(int64_t begin, int64_t end)> body) {
@@ -104,8 +105,8 @@ void add_bench_optimizer(CLI::App& bench, Action& action) {
   CLI::App* command = bench.add_subcommand("optimizer", "Speed of an update beside a bare loop over its streams");
   command->add_option("name", options->name, "adamw")->required();
   command->add_option("--numel", options->numel, "Parameters")->check(CLI::PositiveNumber);
-  command->add_option("--threads", options->threads, "0: all that the process may use");
-  command->add_flag("--json", options->json, "One JSON object on a line");
+  add_threads_option(*command, options->threads);
+  add_json_option(*command, options->json);
   command->footer("Example: plimsoll bench optimizer adamw --numel 100000000 --threads 1");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

@@ -1,12 +1,12 @@
 // plimsoll bench step: time and memory of a training step, in the fields that torch_step.py prints for PyTorch.
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <memory>
 
 #include "apps/bench.h"
 #include "apps/shared_options.h"
 #include "core/philox.h"
+#include "core/stopwatch.h"
 #include "engine/matmul_rate.h"
 #include "engine/session.h"
 #include "hardware/process_memory.h"
@@ -100,9 +100,9 @@ Status run(const Options& o) {
   std::vector<double> seconds, losses;
   for (int64_t step = 0; step < o.steps + 2; ++step) {
     runner.set_scalar("step", step + 1);
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     runner.run();
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    seconds.push_back(watch.seconds());
     losses.push_back(static_cast<double>(runner.scalar_output("loss")));
   }
   PLIMSOLL_ASSIGN(const auto memory, hardware::try_read_process_memory());
@@ -142,10 +142,10 @@ void add_bench_step(CLI::App& bench, Action& action) {
   command->add_option("model", options->model, "A name that `plimsoll models` lists")->required();
   command->add_option("--batch,--batch_size", options->batch, "Samples a step")->check(CLI::PositiveNumber);
   command->add_option("--seq,--seq_len", options->seq, "Tokens a sample")->check(CLI::PositiveNumber);
-  command->add_option("--threads", options->threads, "0: all that the process may use");
+  add_threads_option(*command, options->threads);
   command->add_option("--steps", options->steps, "Timed steps, after two of warm-up")->check(CLI::PositiveNumber);
   command->add_option("--ram", options->ram, "Budget of the whole process, e.g. 2GiB");
-  command->add_flag("--json", options->json, "One JSON object on a line");
+  add_json_option(*command, options->json);
   command->footer("Example: plimsoll bench step gpt2-124m --batch 4 --seq 64 --threads 1 --json");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

@@ -24,6 +24,9 @@ void add_train(CLI::App& app, Action& action);
 /// stopped.
 int exit_code(ErrorCode code);
 
+/// The object on one line. Names and text may hold any bytes; what is not UTF-8 is replaced, so that it is always JSON.
+std::string to_line(const nlohmann::ordered_json& object);
+
 /// Prints one JSON object as one line.
 void print_json(const nlohmann::ordered_json& object);
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/command.h"
+#include "apps/shared_options.h"
 #include "engine/generator.h"
 
 namespace plimsoll::apps {
@@ -54,8 +55,8 @@ void add_generate(CLI::App& app, Action& action) {
   command->add_option("--top_k", options->sampling.top_k, "Only the k most probable; 0: all");
   command->add_option("--top_p", options->sampling.top_p, "Only the most probable that together have this probability");
   command->add_option("--seed", options->sampling.seed, "The same seed gives the same text");
-  command->add_option("--threads", options->threads, "0: all that the process may use");
-  command->add_flag("--json", options->json, "One JSON object on a line");
+  add_threads_option(*command, options->threads);
+  add_json_option(*command, options->json);
   command->footer("Example: plimsoll generate runs/quickstart --prompt 'The file' --tokens 100 --seed 1");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "apps/command.h"
+#include "apps/shared_options.h"
 #include "engine/environment.h"
 #include "engine/matmul_rate.h"
 #include "hardware/instruction_sets.h"
@@ -82,7 +83,7 @@ void add_machine(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("machine", "Probe this machine: memory, cores, disk, and measured rates");
   command->add_option("--disk", options->folder, "A folder on the disk to measure");
   command->add_flag("--quick", options->quick, "Only what can be read, nothing measured");
-  command->add_flag("--json", options->json, "One JSON object a line");
+  add_json_option(*command, options->json);
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -20,9 +20,12 @@ int exit_code(ErrorCode code) {
   return 1;
 }
 
+std::string to_line(const nlohmann::ordered_json& object) {
+  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 void print_json(const nlohmann::ordered_json& object) {
-  // Names may hold any bytes; what is not UTF-8 is replaced, so that a line is always JSON.
-  std::printf("%s\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  std::printf("%s\n", to_line(object).c_str());
   std::fflush(stdout);
 }
 

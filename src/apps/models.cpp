@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "apps/command.h"
+#include "apps/shared_options.h"
 #include "models/zoo.h"
 
 namespace plimsoll::apps {
@@ -24,7 +25,7 @@ Status run(bool json) {
 void add_models(CLI::App& app, Action& action) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("models", "List the models by name, with their parameter counts");
-  command->add_flag("--json", *json, "One JSON object a line");
+  add_json_option(*command, *json);
   command->callback([json, &action] { action = [json] { return run(*json); }; });
 }
 

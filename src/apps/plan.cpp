@@ -76,9 +76,9 @@ void add_plan(CLI::App& app, Action& action) {
   command->add_option("--ram", options->ram,
                       "Budget of the whole process; refused (exit code 3) where it is too small");
   command->add_option("--set", options->overrides, "Override a key of the run file (repeatable)");
-  command->add_option("--threads", options->threads, "0: all that the process may use");
+  add_threads_option(*command, options->threads);
   command->add_flag("--inference", options->inference, "Without gradients and optimizer");
-  command->add_flag("--json", options->json, "One JSON object on a line");
+  add_json_option(*command, options->json);
   command->footer("Examples:\n  plimsoll plan gpt2-124m --batch 4 --seq 64\n  plimsoll plan run.toml --ram 500MiB");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

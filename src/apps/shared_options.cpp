@@ -2,6 +2,15 @@
 
 namespace plimsoll::apps {
 
+void add_json_option(CLI::App& command, bool& json) {
+  command.add_flag("--json", json, "JSON instead of text: one object a line");
+}
+
+void add_threads_option(CLI::App& command, int& threads) {
+  command.add_option("--threads", threads, "Threads that compute; 0: all that the process may use")
+      ->check(CLI::NonNegativeNumber);
+}
+
 Result<std::optional<Bytes>> try_parse_ram(const std::string& text) {
   if (text.empty() || text == "auto") return std::optional<Bytes>();
   auto bytes = try_parse_bytes(text);

@@ -1,16 +1,17 @@
 // plimsoll train: runs a run file from plan to sample.
-#include <unistd.h>
+#include <fmt/format.h>
 
-#include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 #include "apps/command.h"
 #include "apps/plan_view.h"
+#include "apps/run_log.h"
+#include "apps/shared_options.h"
 #include "apps/stop_signal.h"
+#include "core/stopwatch.h"
 #include "data/byte_ngram.h"
 #include "data/word_share.h"
 #include "engine/matmul_rate.h"
@@ -26,7 +27,6 @@
 namespace plimsoll::apps {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using nlohmann::ordered_json;
 
 struct Options {
@@ -36,37 +36,32 @@ struct Options {
   bool json = false;
 };
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-/// The run as the user sees it: lines on the terminal, or JSON objects, and always the metrics file.
+/// A run from its plan to its sample, told to the log as it goes.
 class TrainCommand {
  public:
-  TrainCommand(const Options& options, engine::Trainer& trainer) : options_(options), trainer_(trainer) {}
+  TrainCommand(const Options& options, engine::Trainer& trainer)
+      : options_(options), trainer_(trainer), log_(options.json) {}
 
   Status run() {
     print_plan();
-    const auto touched = Clock::now();
+    const Stopwatch watch;
     PLIMSOLL_RETURN_IF_ERROR(trainer_.start(
         options_.resume, [&](const std::string& what, double share) { return report_preparation(what, share); }));
-    end_line();
-    say("ready after " + seconds(seconds_since(touched)) + " s, of which " +
-        seconds(trainer_.session().arena().populate_seconds()) + " s first touch of memory");
-    metrics_.open(trainer_.config().run.folder + "/metrics.jsonl", std::ios::app);
-    PLIMSOLL_RETURN_IF_ERROR(write_program());
+    log_.say(fmt::format("ready after {:.1f} s, of which {:.1f} s first touch of memory", watch.seconds(),
+                         trainer_.session().arena().populate_seconds()));
+    PLIMSOLL_RETURN_IF_ERROR(log_.open(in_folder("metrics.jsonl")));
+    PLIMSOLL_RETURN_IF_ERROR(write("program.json", program::to_json(trainer_.session().plan().train.program())));
     PLIMSOLL_RETURN_IF_ERROR(train());
     return finish();
   }
 
  private:
-  void say(const std::string& line) {
-    if (!options_.json) std::printf("%s\n", line.c_str());
-    std::fflush(stdout);
-  }
+  std::string in_folder(const char* name) const { return trainer_.config().run.folder + "/" + name; }
 
-  static std::string seconds(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f", value);
-    return text;
+  Status write(const char* name, std::string_view text) const {
+    PLIMSOLL_ASSIGN(auto writer, formats::FileWriter::try_create(in_folder(name)));
+    PLIMSOLL_RETURN_IF_ERROR(writer.try_append(text));
+    return writer.try_finish();
   }
 
   void print_plan() {
@@ -79,39 +74,13 @@ class TrainCommand {
   }
 
   bool report_preparation(const std::string& what, double share) {
-    if (StopSignal::received() != 0) return false;
-    if (options_.json) return true;
-    if (isatty(STDOUT_FILENO) != 0) {
-      std::printf("\r%s %3.0f %%", what.c_str(), 100 * share);
-      in_line_ = true;
-    } else if (what != preparing_) {
-      std::printf("%s\n", what.c_str());
-    }
-    preparing_ = what;
-    std::fflush(stdout);
-    return true;
-  }
-
-  void end_line() {
-    if (in_line_) std::printf("\n");
-    in_line_ = false;
-  }
-
-  Status write_program() {
-    PLIMSOLL_ASSIGN(auto writer, formats::FileWriter::try_create(trainer_.config().run.folder + "/program.json"));
-    PLIMSOLL_RETURN_IF_ERROR(writer.try_append(program::to_json(trainer_.session().plan().train.program())));
-    return writer.try_finish();
-  }
-
-  void record(const ordered_json& object) {
-    metrics_ << object.dump() << "\n";
-    metrics_.flush();
-    if (options_.json) print_json(object);
+    log_.show_preparation(what, share);
+    return StopSignal::received() == 0;
   }
 
   Status train() {
     const auto& config = trainer_.config().train;
-    const auto start = Clock::now();
+    const Stopwatch watch;
     const int64_t first = trainer_.step_count();
     int64_t tokens = 0;
     while (trainer_.step_count() < trainer_.total_steps()) {
@@ -119,20 +88,27 @@ class TrainCommand {
       const bool traces = trainer_.step_count() == first + 1;
       PLIMSOLL_ASSIGN(const engine::StepReport report, traces ? traced_step() : trainer_.step());
       tokens += report.tokens;
+      if (done % config.log_every == 0 || is_last || done == first + 1)
+        PLIMSOLL_RETURN_IF_ERROR(report_step(report, tokens, watch.seconds(), done - first));
       const int64_t done = trainer_.step_count();
       if (report.is_skipped) {
-        say("skipped an update: " + report.reason);
-        report_step(report, tokens, seconds_since(start), done - first);
+        log_.say("skipped an update: " + report.reason);
+        PLIMSOLL_RETURN_IF_ERROR(report_step(report, tokens, watch.seconds(), done - first));
         continue;
       }
       const bool is_last = done == trainer_.total_steps();
+<<<<<<< HEAD
       if (done % config.log_every == 0 || is_last || done == first + 1)
         report_step(report, tokens, seconds_since(start), done - first);
+=======
+      if (report.is_skipped || done % config.log_every == 0 || is_last || done == first + 1)
+        PLIMSOLL_RETURN_IF_ERROR(report_step(report, tokens, watch.seconds(), done - first));
+>>>>>>> 2eb5794 (data: byte-pair tokenizer, words keep their space behind an indent; engine: text beyond the context; apps: run log)
       if (config.eval_every > 0 && done % config.eval_every == 0 && !is_last) PLIMSOLL_RETURN_IF_ERROR(evaluate());
       if (config.checkpoint_every > 0 && done % config.checkpoint_every == 0 && !is_last)
         PLIMSOLL_RETURN_IF_ERROR(trainer_.save());
     }
-    train_seconds_ = seconds_since(start);
+    train_seconds_ = watch.seconds();
     return {};
   }
 
@@ -141,8 +117,9 @@ class TrainCommand {
     recorder_ = std::make_unique<report::TraceRecorder>(report::count_spans(program));
     recorder_->set_step(trainer_.step_count() + 1);
     auto report = trainer_.step(recorder_.get());
-    std::ofstream out(trainer_.config().run.folder + "/trace.json");
-    report::write_chrome_trace(out, program, recorder_->spans());
+    std::ostringstream trace;
+    report::write_chrome_trace(trace, program, recorder_->spans());
+    PLIMSOLL_RETURN_IF_ERROR(write("trace.json", trace.str()));
     return report;
   }
 
@@ -153,12 +130,10 @@ class TrainCommand {
     page_.plan = report::make_plan_table(plan.train.plan);
     page_.program = &plan.train.program();
     if (recorder_) page_.spans = recorder_->spans();
-    PLIMSOLL_ASSIGN(auto writer, formats::FileWriter::try_create(trainer_.config().run.folder + "/report.html"));
-    PLIMSOLL_RETURN_IF_ERROR(writer.try_append(report::to_html(page_)));
-    return writer.try_finish();
+    return write("report.html", report::to_html(page_));
   }
 
-  void report_step(const engine::StepReport& r, int64_t tokens, double elapsed, int64_t steps) {
+  Status report_step(const engine::StepReport& r, int64_t tokens, double elapsed, int64_t steps) {
     const double rate = static_cast<double>(tokens) / elapsed;
     const double eta = steps > 0 ? elapsed / static_cast<double>(steps) *
                                        static_cast<double>(trainer_.total_steps() - trainer_.step_count())
@@ -180,10 +155,9 @@ class TrainCommand {
     }
     for (const auto& row : trainer_.session().ledger().rows())
       object["memory"][std::string(to_string(row.space)) + "." + std::string(to_string(row.category))] = row.now.value;
-    record(object);
-    if (r.is_skipped) return;
+    PLIMSOLL_RETURN_IF_ERROR(log_.record(object));
+    if (r.is_skipped) return {};
     page_.losses.emplace_back(static_cast<double>(r.step), r.loss);
-    if (options_.json) return;
     report::Progress progress{.step = r.step,
                               .steps = trainer_.total_steps(),
                               .loss = r.loss,
@@ -192,32 +166,28 @@ class TrainCommand {
                               .eta_s = eta};
     for (const auto& row : trainer_.session().ledger().rows())
       progress.memory_bytes[static_cast<size_t>(row.category)] += row.now.value;
-    say(report::progress_line(progress));
+    log_.say(report::progress_line(progress));
+    return {};
   }
 
   Status evaluate() {
     if (!trainer_.data().validation) return {};
     PLIMSOLL_ASSIGN(const engine::Evaluation evaluation, trainer_.evaluate());
     page_.validation.emplace_back(static_cast<double>(trainer_.step_count()), evaluation.loss);
-    record({{"event", "evaluation"},
-            {"step", trainer_.step_count()},
-            {"loss", evaluation.loss},
-            {"bits_per_byte", evaluation.bits_per_byte},
-            {"targets", evaluation.targets}});
-    char line[128];
-    std::snprintf(line, sizeof line, "validation loss %.4f nats a token", evaluation.loss);
-    std::string text = line;
-    if (evaluation.bits_per_byte > 0) {
-      std::snprintf(line, sizeof line, ", %.4f bits per byte", evaluation.bits_per_byte);
-      text += line;
-    }
-    say(text);
+    PLIMSOLL_RETURN_IF_ERROR(log_.record({{"event", "evaluation"},
+                                          {"step", trainer_.step_count()},
+                                          {"loss", evaluation.loss},
+                                          {"bits_per_byte", evaluation.bits_per_byte},
+                                          {"targets", evaluation.targets}}));
+    const std::string bits =
+        evaluation.bits_per_byte > 0 ? fmt::format(", {:.4f} bits per byte", evaluation.bits_per_byte) : "";
+    log_.say(fmt::format("validation loss {:.4f} nats a token{}", evaluation.loss, bits));
     return {};
   }
 
   Status stop() {
     PLIMSOLL_RETURN_IF_ERROR(trainer_.save());
-    say("stopped after update " + std::to_string(trainer_.step_count()) + ", saved; continue with --resume");
+    log_.say("stopped after update " + std::to_string(trainer_.step_count()) + ", saved; continue with --resume");
     return cancelled("stopped by a signal; the state is saved in " + trainer_.config().run.folder);
   }
 
@@ -227,16 +197,17 @@ class TrainCommand {
     PLIMSOLL_RETURN_IF_ERROR(compare_with_byte_model());
     PLIMSOLL_RETURN_IF_ERROR(sample());
     PLIMSOLL_ASSIGN(const auto memory, hardware::try_read_process_memory());
-    record({{"event", "end"},
-            {"train_seconds", train_seconds_},
-            {"vmhwm_bytes", memory.peak_resident.value},
-            {"needed_bytes", trainer_.session().plan().need.total_bytes()}});
-    say("trained for " + seconds(train_seconds_) + " s; peak resident memory " + to_string(memory.peak_resident) +
-        " of " + to_string(Bytes{trainer_.session().plan().need.total_bytes()}) + " planned");
-    page_.facts.push_back("trained for " + seconds(train_seconds_) + " s, peak resident memory " +
-                          to_string(memory.peak_resident));
+    const int64_t planned = trainer_.session().plan().need.total_bytes();
+    PLIMSOLL_RETURN_IF_ERROR(log_.record({{"event", "end"},
+                                          {"train_seconds", train_seconds_},
+                                          {"vmhwm_bytes", memory.peak_resident.value},
+                                          {"needed_bytes", planned}}));
+    const std::string fact = fmt::format("trained for {:.1f} s; peak resident memory {} of {} planned", train_seconds_,
+                                         to_string(memory.peak_resident), to_string(Bytes{planned}));
+    log_.say(fact);
+    page_.facts.push_back(fact);
     PLIMSOLL_RETURN_IF_ERROR(write_page());
-    say("run folder: " + trainer_.config().run.folder);
+    log_.say("run folder: " + trainer_.config().run.folder);
     return {};
   }
 
@@ -246,11 +217,9 @@ class TrainCommand {
     if (data.validation_text.empty()) return {};
     PLIMSOLL_ASSIGN(const data::ByteNgram model, data::try_train_byte_ngram(data.train_text));
     PLIMSOLL_ASSIGN(const double bits, data::try_bits_per_byte(model, data.validation_text));
-    record({{"event", "baseline"}, {"model", "order-3 bytes, Witten-Bell"}, {"bits_per_byte", bits}});
-    char line[128];
-    std::snprintf(line, sizeof line, "an order-3 byte model with Witten-Bell backoff has %.4f bits per byte there",
-                  bits);
-    say(line);
+    PLIMSOLL_RETURN_IF_ERROR(
+        log_.record({{"event", "baseline"}, {"model", "order-3 bytes, Witten-Bell"}, {"bits_per_byte", bits}}));
+    log_.say(fmt::format("an order-3 byte model with Witten-Bell backoff has {:.4f} bits per byte there", bits));
     return {};
   }
 
@@ -261,26 +230,20 @@ class TrainCommand {
                     trainer_.sample(config.sample_prompt, config.sample_tokens,
                                     {.temperature = 0.5, .top_k = 40, .seed = static_cast<uint64_t>(config.seed)}));
     ordered_json object{{"event", "sample"}, {"prompt", config.sample_prompt}, {"text", text}};
-    say("sample:\n" + config.sample_prompt + text);
+    log_.say("sample:\n" + config.sample_prompt + text);
     if (!trainer_.data().train_text.empty()) {
       PLIMSOLL_ASSIGN(const data::WordSet words, data::try_collect_words(trainer_.data().train_text));
       const data::WordShare share = data::count_known_words(words, text, true);
       object["known_word_share"] = share.share();
-      char line[128];
-      std::snprintf(line, sizeof line, "%.1f %% of the sample's %lld words occur in the training text",
-                    100 * share.share(), static_cast<long long>(share.words));
-      say(line);
+      log_.say(fmt::format("{:.1f} % of the sample's {} words occur in the training text", 100 * share.share(),
+                           share.words));
     }
-    metrics_ << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << "\n";
-    if (options_.json) print_json(object);
-    return {};
+    return log_.record(object);
   }
 
   const Options& options_;
   engine::Trainer& trainer_;
-  std::ofstream metrics_;
-  std::string preparing_;
-  bool in_line_ = false;
+  RunLog log_;
   double train_seconds_ = 0;
   std::unique_ptr<report::TraceRecorder> recorder_;
   report::RunPage page_;
@@ -307,7 +270,7 @@ void add_train(CLI::App& app, Action& action) {
   command->add_option("run_file", options->path, "The run file (TOML); docs/run_file.md has every key")->required();
   command->add_option("--set", options->overrides, "Override a key: --set train.batch_size=16 (repeatable)");
   command->add_flag("--resume", options->resume, "Continue from the newest checkpoint of the run folder");
-  command->add_flag("--json", options->json, "One JSON object a line instead of text");
+  add_json_option(*command, options->json);
   command->footer(
       "Examples:\n  plimsoll train run.toml\n  plimsoll train run.toml --set memory.ram=1GiB --set optimizer.lr=3e-4\n"
       "  plimsoll train run.toml --resume\nCtrl-C and SIGTERM end after the current step with a saved state.");

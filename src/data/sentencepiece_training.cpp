@@ -17,6 +17,7 @@ namespace {
 constexpr int32_t kLeastVocabulary = 300;
 constexpr int32_t kMostVocabulary = 1 << 20;
 constexpr size_t kMostIndents = 16;
+constexpr size_t kLongestIndent = 64;
 constexpr int64_t kIndentShare = 200;  // an indent that stands before less than one line in 200 gets no piece
 
 // Every stride-th chunk of a text.
@@ -92,16 +93,21 @@ std::string with_space_marks(std::string_view text) {
   return marked;
 }
 
-// Line ends with the spaces behind them, the frequent ones, and a plain line end.
+// The blank lines and spaces at the start of `line`, without the space before its first word: that one belongs to the
+// word, so that a word is the same piece behind an indent as behind another word.
+std::string_view indent_of(std::string_view line) {
+  const size_t spaces = std::min(line.find_first_not_of('\n'), line.size());
+  const size_t word = std::min({line.find_first_not_of(' ', spaces), line.size(), kLongestIndent});
+  return line.substr(0, word > spaces ? word - 1 : word);
+}
+
+// The frequent indents, and a plain line end.
 Result<std::string> try_find_indents(const TextPart& text, int64_t most_bytes) {
-  std::map<std::string, int64_t> counts;
+  std::map<std::string, int64_t, std::less<>> counts;
   int64_t lines = 0;
   LineIterator line(text, most_bytes);
-  for (; !line.done(); line.Next(), ++lines) {
-    if (!line.value().starts_with('\n')) continue;
-    const size_t end = std::min(line.value().find_first_not_of(' ', line.value().find_first_not_of('\n')), size_t{64});
-    ++counts[line.value().substr(0, end)];
-  }
+  for (; !line.done(); line.Next(), ++lines)
+    if (line.value().starts_with('\n')) ++counts[std::string(indent_of(line.value()))];
   if (line.error()) return *line.error();
   std::vector<std::pair<int64_t, std::string>> frequent;
   for (const auto& [indent, count] : counts) {
@@ -117,7 +123,7 @@ Result<std::string> try_find_indents(const TextPart& text, int64_t most_bytes) {
 std::unordered_map<std::string, std::string> to_settings(const SentencepieceOptions& options, std::string indents) {
   return {{"vocab_size", std::to_string(options.vocab_size)},
           {"hard_vocab_limit", "false"},
-          {"model_type", "unigram"},
+          {"model_type", "bpe"},
           {"byte_fallback", "true"},
           {"character_coverage", "0.9999"},
           {"normalization_rule_name", "identity"},

@@ -14,12 +14,13 @@ struct SentencepieceOptions {
   int64_t text_bytes = 2 << 20;  ///< of the text, evenly spread, that the trainer sees
 };
 
-/// Trains a unigram sentencepiece model that keeps every text as it is; returns it serialized.
+/// Trains a byte-pair sentencepiece model that keeps every text as it is; returns it serialized.
 ///
-/// Line ends and the indents that often follow them are pieces of their own; rare characters fall back to bytes.
+/// Line ends and the indents that often follow them are pieces of their own; rare characters fall back to bytes. Byte
+/// pairs take a tenth of the unigram trainer's time and cut a manual page into fewer tokens.
 /// Errors: invalid_argument, for a vocabulary that is too small or a text that is empty; those of TextReader.
 /// Memory: about 25 bytes a byte of `text_bytes`, freed at the end. Order: the same text gives the same model.
-/// Source: Kudo, "Subword regularization", ACL 2018.
+/// Source: Sennrich et al., "Neural machine translation of rare words with subword units", ACL 2016.
 Result<std::string> try_train_sentencepiece(const TextPart& text, const SentencepieceOptions& options);
 
 }  // namespace plimsoll::data

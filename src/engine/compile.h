@@ -10,12 +10,11 @@ namespace plimsoll::engine {
 struct CompiledProgram {
   Lowered lowered;
   plan::Plan plan;
+  std::vector<int> residence_of;  ///< by buffer of the program, the problem's first; -1 where it has none
 
   const program::Program& program() const { return plan.program; }
   /// Bytes at which the state of that name lies in the arena, by name.
   std::map<std::string, int64_t> state_offsets() const;
-  /// The residence of a problem buffer, or -1 where it has none.
-  int residence_of(int buffer) const;
   std::vector<const backends::Kernel*> kernels(const Catalogue& catalogue) const;
   /// Calls for which the backend had no kernel: "op: reason", each once.
   std::vector<std::string> fallbacks(const Catalogue& catalogue) const;

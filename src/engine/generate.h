@@ -19,7 +19,8 @@ struct Generation {
 /// Continues `prompt` token by token with a decoder program and its planned caches: each step reads the caches that the
 /// steps before it wrote, none of the prefix is computed twice.
 ///
-/// `context` is the decoder's; generation stops there. `on_text` is told each piece as it comes.
+/// `context` is the decoder's. A text that outgrows it goes on with the later half of its context read again as the
+/// start, so what lies further back is forgotten. `on_text` is told each piece as it comes.
 /// Errors: invalid_argument for a prompt without tokens or as long as the context, or for sampling settings.
 Result<Generation> generate(
     Runner& decoder, const data::Tokenizer& tokenizer, const std::string& prompt, int64_t tokens, int64_t context,

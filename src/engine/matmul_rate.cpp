@@ -1,11 +1,11 @@
 #include "engine/matmul_rate.h"
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 #include "core/bytes.h"
 #include "core/philox.h"
+#include "core/stopwatch.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -36,13 +36,12 @@ double measure_matmul_flops(Environment& environment) {
   for (int64_t i = 0; i < desc.numel(); ++i) a[i] = b[i] = to_unit_float(Philox(1)(static_cast<uint64_t>(i), 0)[0]);
   const void* srcs[] = {a, b};
   void* dsts[] = {c};
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration<double>(kSeconds);
+  const Stopwatch whole;
   double best = 1e9;
-  while (Clock::now() < end) {
-    const auto start = Clock::now();
+  while (whole.seconds() < kSeconds) {
+    const Stopwatch watch;
     (*kernel)->launch({.srcs = srcs, .dsts = dsts, .workspace = workspace});
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+    best = std::min(best, watch.seconds());
   }
   return 2.0 * kSide * kSide * kSide / best;
 }

@@ -55,7 +55,7 @@ runtime::Outcome Runner::run(TraceSink* trace) {
 const std::byte* Runner::output(std::string_view name) const {
   const auto it = compiled_.lowered.outputs.find(std::string(name));
   PLIMSOLL_CHECK(it != compiled_.lowered.outputs.end(), "no output ", name);
-  return executor_.address(compiled_.residence_of(it->second.buffer)) + it->second.offset_bytes;
+  return executor_.address(compiled_.residence_of[static_cast<size_t>(it->second.buffer)]) + it->second.offset_bytes;
 }
 
 float Runner::scalar_output(std::string_view name) const {

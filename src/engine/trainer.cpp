@@ -1,11 +1,11 @@
 #include "engine/trainer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <numbers>
 
+#include "core/stopwatch.h"
 #include "engine/checkpoint.h"
 #include "engine/diagnose.h"
 #include "engine/generate.h"
@@ -16,9 +16,6 @@ namespace plimsoll::engine {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 optim::OptimizerConfig to_optimizer(const RunConfig::Optimizer& o) {
   return {.name = o.name,
@@ -242,12 +239,12 @@ Status Trainer::fill_update() {
 }
 
 Result<StepReport> Trainer::step(TraceSink* trace) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   StepReport report{.step = step_};
   const int64_t samples = samples_per_update();
   const int64_t valid = train_->count_valid(sample_, samples);
   PLIMSOLL_RETURN_IF_ERROR(fill_update());
-  report.data_seconds = seconds_since(start);
+  report.data_seconds = watch.seconds();
   report.tokens = samples * config_.data.seq_len;
   report.lr = schedule_->learning_rate(step_);
   sample_ += samples;
@@ -256,7 +253,7 @@ Result<StepReport> Trainer::step(TraceSink* trace) {
     // Such an update adds nothing; applying it would still decay weights and moments.
     report.is_skipped = true;
     report.reason = "all targets of the update are ignored";
-    report.seconds = seconds_since(start);
+    report.seconds = watch.seconds();
     return report;
   }
   Runner& runner = session_->train();
@@ -266,7 +263,7 @@ Result<StepReport> Trainer::step(TraceSink* trace) {
   runner.set_scalar("inv_valid_tokens", static_cast<float>(1.0 / static_cast<double>(valid)));
   runner.set_scalar("inv_valid_sentences", static_cast<float>(1.0 / static_cast<double>(samples)));
   const runtime::Outcome outcome = runner.run(trace);
-  report.seconds = seconds_since(start);
+  report.seconds = watch.seconds();
   if (!outcome.is_finite) return handle_non_finite(std::move(report), outcome.failed_check);
   report.loss = static_cast<double>(runner.scalar_output("loss"));
   if (runner.has_output("grad_norm")) report.grad_norm = static_cast<double>(runner.scalar_output("grad_norm"));

@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "core/philox.h"
+#include "core/stopwatch.h"
 #include "hardware/anonymous_mapping.h"
 #include "hardware/measure.h"
 #include "hardware/probe_memory.h"
-#include "hardware/stopwatch.h"
 
 namespace plimsoll::hardware {
 namespace {

@@ -1,6 +1,6 @@
-#include <chrono>
 #include <string>
 
+#include "core/stopwatch.h"
 #include "hardware/anonymous_mapping.h"
 #include "hardware/probe_memory.h"
 #include "memory/arena.h"
@@ -44,10 +44,9 @@ Result<std::unique_ptr<Arena>> try_make_host_arena(Bytes size, ThreadPool& pool)
   PLIMSOLL_RETURN_IF_ERROR(check_free(size));
   auto mapping = hardware::AnonymousMapping::try_make(size, hardware::PageKind::kHuge);
   if (!mapping.ok()) return out_of_memory(size, mapping.error().message);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   mapping->populate(pool);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  return std::unique_ptr<Arena>(std::make_unique<HostArena>(size, *std::move(mapping), elapsed.count()));
+  return std::unique_ptr<Arena>(std::make_unique<HostArena>(size, *std::move(mapping), watch.seconds()));
 }
 
 }  // namespace plimsoll::memory

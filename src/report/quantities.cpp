@@ -19,6 +19,7 @@ std::string three_digits(double number) {
 
 std::string to_duration(double seconds) {
   if (!(seconds >= 0) || std::isinf(seconds)) return "?";
+  if (seconds == 0) return "0 s";
   if (seconds < 0.9995e-3) return three_digits(seconds * 1e6) + " µs";
   if (seconds < 0.9995) return three_digits(seconds * 1e3) + " ms";
   if (seconds < 59.95) return three_digits(seconds) + " s";

@@ -11,7 +11,7 @@ namespace plimsoll::report {
 namespace {
 
 TEST(Quantities, DurationsHaveTheUnitThatReadsBest) {
-  const std::vector<std::pair<double, std::string>> cases = {{0, "0.00 µs"},
+  const std::vector<std::pair<double, std::string>> cases = {{0, "0 s"},
                                                              {12.5e-6, "12.5 µs"},
                                                              {0.00085, "850 µs"},
                                                              {0.00099999, "1.00 ms"},

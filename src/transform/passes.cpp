@@ -1,9 +1,9 @@
 #include "transform/passes.h"
 
-#include <chrono>
 #include <fstream>
 #include <span>
 
+#include "core/stopwatch.h"
 #include "core/suggest.h"
 #include "graph/text.h"
 #include "graph/verify.h"
@@ -58,14 +58,14 @@ Status dump(const Graph& graph, const PassOptions& options, size_t position, con
 
 Graph run_timed(const Pass& pass, const Graph& graph, const ops::OpTable& ops, const PassOptions& options,
                 std::vector<PassReport>* reports) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   Graph out = pass.run(graph, ops, options);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  const double seconds = watch.seconds();
   if (reports != nullptr)
     reports->push_back({.name = pass.name,
                         .nodes_before = static_cast<int64_t>(graph.nodes().size()),
                         .nodes_after = static_cast<int64_t>(out.nodes().size()),
-                        .seconds = elapsed.count()});
+                        .seconds = seconds});
   const Status status = graph::verify(out);
   PLIMSOLL_CHECK(status.ok(), "after ", pass.name, ": ", status.error().message);
   return out;

@@ -84,6 +84,16 @@ class Cli(unittest.TestCase):
         self.assertTrue(texts[0].startswith("ship "))
         self.assertEqual(texts[0], texts[1])
 
+    def test_generates_beyond_the_context(self):
+        self.assertEqual(self.run_it("train", "run.toml", "--set", "steps=60").returncode, 0)
+        greedy = ["generate", "run", "--temperature", "0"]
+        text = self.run_it(*greedy, "--prompt", "ship ", "--tokens", "25").stdout.rstrip("\n")
+        self.assertEqual(len(text), 5 + 25)
+        self.assertEqual(self.run_it(*greedy, "--prompt", "ship ", "--tokens", "12").stdout.rstrip("\n"), text[:17])
+        # The 17th byte finds the 16 positions full: the last 8 bytes are the new start, as they would be of a prompt.
+        again = self.run_it(*greedy, "--prompt", text[9:17], "--tokens", "8").stdout.rstrip("\n")
+        self.assertEqual(again, text[9:25])
+
     def test_a_resumed_run_has_the_same_losses_bit_by_bit(self):
         self.assertEqual(self.run_it("train", "run.toml", "--set", "run.folder=whole").returncode, 0)
         self.assertEqual(self.run_it("train", "run.toml", "--set", "checkpoint_every=5", "--set", "steps=12").returncode, 0)

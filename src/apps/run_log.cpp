@@ -1,0 +1,51 @@
+#include "apps/run_log.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "apps/command.h"
+
+namespace plimsoll::apps {
+
+Status RunLog::open(const std::string& path) {
+  path_ = path;
+  metrics_.open(path, std::ios::app);
+  return metrics_ ? Status() : io_error("cannot write '" + path + "': " + std::strerror(errno));
+}
+
+void RunLog::say(const std::string& line) {
+  if (json_) return;
+  end_counting_line();
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+void RunLog::show_preparation(const std::string& what, double share) {
+  if (json_) return;
+  if (isatty(STDOUT_FILENO) != 0) {
+    if (what != preparing_) end_counting_line();
+    std::printf("\r%s %3.0f %%", what.c_str(), 100 * share);
+    std::fflush(stdout);
+    is_counting_ = true;
+  } else if (what != preparing_) {
+    say(what);
+  }
+  preparing_ = what;
+}
+
+Status RunLog::record(const nlohmann::ordered_json& object) {
+  metrics_ << to_line(object) << "\n" << std::flush;
+  if (!metrics_) return io_error("cannot write '" + path_ + "': " + std::strerror(errno));
+  if (json_) print_json(object);
+  return {};
+}
+
+void RunLog::end_counting_line() {
+  if (is_counting_) std::printf("\n");
+  is_counting_ = false;
+}
+
+}  // namespace plimsoll::apps

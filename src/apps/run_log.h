@@ -1,0 +1,40 @@
+#pragma once
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/result.h"
+
+namespace plimsoll::apps {
+
+/// What a run tells: lines for people, or JSON objects where asked for, and always the objects in metrics.jsonl.
+class RunLog {
+ public:
+  explicit RunLog(bool json) : json_(json) {}
+
+  /// Objects are from now on added to that file. Errors: io.
+  Status open(const std::string& path);
+
+  /// A line for people; nothing under --json.
+  void say(const std::string& line);
+
+  /// A share of one piece of work done before the first update: on a terminal one line that counts, elsewhere a line
+  /// for each piece of work.
+  void show_preparation(const std::string& what, double share);
+
+  /// Adds the object to the metrics and prints it under --json. Text that is not UTF-8 has its faulty bytes replaced.
+  /// Errors: io, such as a full disk.
+  Status record(const nlohmann::ordered_json& object);
+
+ private:
+  void end_counting_line();
+
+  bool json_;
+  std::string path_;
+  std::ofstream metrics_;
+  std::string preparing_;
+  bool is_counting_ = false;
+};
+
+}  // namespace plimsoll::apps
