@@ -4,6 +4,7 @@
 
 #include "apps/command.h"
 #include "apps/shared_options.h"
+#include "backends/cpu/onednn_rate.h"
 #include "engine/environment.h"
 #include "engine/matmul_rate.h"
 #include "hardware/instruction_sets.h"
@@ -29,6 +30,23 @@ void print(bool json, const nlohmann::ordered_json& fields) {
   std::fflush(stdout);
 }
 
+/// A size in bytes for programs, in words for people.
+std::pair<std::string, nlohmann::ordered_json> size_field(const std::string& name, Bytes size, bool json) {
+  if (json) return {name + "_bytes", size.value};
+  return {name, to_string(size)};
+}
+
+/// One thread of oneDNN; no op of ours has these types yet.
+void print_library_rate(bool json, const char* dtype, backends::cpu::ProductTypes types) {
+  const double rate = backends::cpu::measure_onednn_rate(types);
+  nlohmann::ordered_json fields{{"measured", "matmul"}, {"dtype", dtype}, {"threads", 1}};
+  if (rate > 0)
+    fields["gflops_per_s"] = rate / 1e9;
+  else
+    fields["unavailable"] = "oneDNN has no kernel for this processor";
+  print(json, fields);
+}
+
 Status print_measured(const Options& o, const hardware::Cores& cores) {
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({}));
   std::fprintf(stderr, "measuring memory, disk and matrix products, about 10 s …\n");
@@ -40,7 +58,7 @@ Status print_measured(const Options& o, const hardware::Cores& cores) {
                    {"copy_gb_per_s", row.copy.value / 1e9}});
   for (const auto& row : memory.latencies)
     print(o.json, {{"measured", "latency"},
-                   {"working_set", to_string(row.working_set)},
+                   size_field("working_set", row.working_set, o.json),
                    {"level", row.level},
                    {"latency_ns", row.latency_ns}});
   print(o.json, {{"measured", "first_touch"},
@@ -54,6 +72,8 @@ Status print_measured(const Options& o, const hardware::Cores& cores) {
                    {"gflops_per_s", engine::measure_matmul_flops(*one) / 1e9}});
     if (cores.usable == 1) break;
   }
+  print_library_rate(o.json, "bf16", backends::cpu::ProductTypes::kBf16);
+  print_library_rate(o.json, "u8s8", backends::cpu::ProductTypes::kU8S8);
   const auto disk = hardware::try_measure_disk(o.folder, mebibytes(256));
   if (!disk.ok()) return disk.error();
   print(o.json, {{"measured", "disk"},
@@ -71,8 +91,9 @@ Status run(const Options& o) {
                  {"cores", machine.cores.usable},
                  {"instruction_sets", to_string(hardware::probe_instruction_sets())}});
   for (const auto& space : machine.spaces)
-    print(o.json, {{"space", space.name}, {"capacity", to_string(space.capacity)}});
-  print(o.json, {{"available_ram", to_string(hardware::available_ram().value())}});
+    print(o.json, {{"space", space.name}, size_field("capacity", space.capacity, o.json)});
+  PLIMSOLL_ASSIGN(const Bytes available, hardware::available_ram());
+  print(o.json, {size_field("available_ram", available, o.json)});
   return o.quick ? Status() : print_measured(o, machine.cores);
 }
 

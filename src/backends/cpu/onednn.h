@@ -6,7 +6,7 @@ namespace plimsoll::backends::cpu {
 
 /// dst[m,n] = op(a) · op(b), or added to dst, by oneDNN on the calling thread alone; row-major.
 ///
-/// Only onednn.cpp sees the library: what it uses is the same in 2.6 and 3.x.
+/// Only onednn.cpp and onednn_rate.cpp see the library; what this one uses is the same in 2.6 and 3.x.
 /// Requires: m, n, k >= 1 and min(m, n) <= kMostShortSide. Memory: the library takes up to 17 KB for the time of the
 /// call; with both sides longer it would pack whole operands (megabytes).
 struct Sgemm {
