@@ -88,8 +88,6 @@ class TrainCommand {
       const bool traces = trainer_.step_count() == first + 1;
       PLIMSOLL_ASSIGN(const engine::StepReport report, traces ? traced_step() : trainer_.step());
       tokens += report.tokens;
-      if (done % config.log_every == 0 || is_last || done == first + 1)
-        PLIMSOLL_RETURN_IF_ERROR(report_step(report, tokens, watch.seconds(), done - first));
       const int64_t done = trainer_.step_count();
       if (report.is_skipped) {
         log_.say("skipped an update: " + report.reason);
@@ -97,13 +95,8 @@ class TrainCommand {
         continue;
       }
       const bool is_last = done == trainer_.total_steps();
-<<<<<<< HEAD
       if (done % config.log_every == 0 || is_last || done == first + 1)
-        report_step(report, tokens, seconds_since(start), done - first);
-=======
-      if (report.is_skipped || done % config.log_every == 0 || is_last || done == first + 1)
         PLIMSOLL_RETURN_IF_ERROR(report_step(report, tokens, watch.seconds(), done - first));
->>>>>>> 2eb5794 (data: byte-pair tokenizer, words keep their space behind an indent; engine: text beyond the context; apps: run log)
       if (config.eval_every > 0 && done % config.eval_every == 0 && !is_last) PLIMSOLL_RETURN_IF_ERROR(evaluate());
       if (config.checkpoint_every > 0 && done % config.checkpoint_every == 0 && !is_last)
         PLIMSOLL_RETURN_IF_ERROR(trainer_.save());
