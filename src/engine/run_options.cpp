@@ -104,7 +104,7 @@ std::vector<RunOption> data_options() {
        .key = "tokenizer",
        .type = TextOption{PLIMSOLL_MEMBER(data.tokenizer)},
        .doc = "`bytes`: each byte is a token. `sentencepiece`: a model is trained on the training text first. Else the "
-              "path of a sentencepiece `.model` file.",
+              "path of a sentencepiece `.model` file; for token files, of the one that made them (`bytes`: not known).",
        .hints = {"tokeniser", "tokenizer_name", "tokenizer_path", "encoding"}},
       {.section = section,
        .key = "vocab_size",

@@ -1,5 +1,6 @@
 #include "engine/text_data.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "data/sentencepiece_training.h"
@@ -29,6 +30,9 @@ Result<std::shared_ptr<data::TokenSource>> try_open(const std::string& path, int
                   data::try_open_tokens(info, vocab, data::TokenPlace::kFile));
   return std::shared_ptr<data::TokenSource>(std::move(source));
 }
+
+/// Whether the run file names the model that made its token files. `bytes`, the default, says nothing of them.
+bool names_model_of_tokens(const RunConfig& config) { return config.data.tokenizer != "bytes"; }
 
 Status write_file(const std::string& path, std::string_view bytes) {
   PLIMSOLL_ASSIGN(auto writer, formats::FileWriter::try_create(path));
@@ -83,11 +87,34 @@ Result<TextData> try_prepare_from_text(const RunConfig& config, const std::strin
   return out;
 }
 
+Result<TextData> try_open_token_files(const RunConfig& config, int64_t vocab) {
+  if (config.data.train.size() != 1 || config.data.valid.size() > 1)
+    return invalid_argument("[data] kind = \"tokens\" takes one token file for train and at most one for valid");
+  TextData out;
+  if (names_model_of_tokens(config)) {
+    PLIMSOLL_ASSIGN(out.tokenizer, data::try_load_tokenizer(config.data.tokenizer));
+    // The model's own vocabulary may be larger, but no text has such ids.
+    vocab = std::min<int64_t>(vocab, out.tokenizer->vocab_size());
+  }
+  PLIMSOLL_ASSIGN(out.train, try_open(config.data.train[0], vocab, token_dtype(config)));
+  if (config.data.valid.empty()) {
+    PLIMSOLL_ASSIGN(data::TokenSplit split, data::try_split_tokens(out.train, config.data.validation_fraction));
+    out.train = std::move(split.train);
+    out.validation = std::move(split.validation);
+  } else {
+    PLIMSOLL_ASSIGN(out.validation, try_open(config.data.valid[0], vocab, token_dtype(config)));
+  }
+  if (out.tokenizer && out.validation) {
+    PLIMSOLL_ASSIGN(out.validation_bytes, data::try_count_bytes(*out.validation, *out.tokenizer, 1));
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<DataNeeds> try_find_data_needs(const RunConfig& config) {
   DataNeeds out{.loader_bytes = kWindowBytes};
-  if (config.data.kind == "tokens") return out;
+  if (config.data.kind == "tokens" && !names_model_of_tokens(config)) return out;
   if (config.data.tokenizer == "bytes") {
     out.tokenizer_vocab = 256;
   } else if (config.data.tokenizer == "sentencepiece") {
@@ -105,18 +132,7 @@ Result<DataNeeds> try_find_data_needs(const RunConfig& config) {
 Result<TextData> try_prepare_text(const RunConfig& config, const std::string& folder, int64_t model_vocab,
                                   PreparationProgress progress) {
   if (config.data.kind == "text") return try_prepare_from_text(config, folder, model_vocab, progress);
-  if (config.data.train.size() != 1 || config.data.valid.size() > 1)
-    return invalid_argument("[data] kind = \"tokens\" takes one token file for train and at most one for valid");
-  TextData out;
-  PLIMSOLL_ASSIGN(out.train, try_open(config.data.train[0], model_vocab, token_dtype(config)));
-  if (config.data.valid.empty()) {
-    PLIMSOLL_ASSIGN(data::TokenSplit split, data::try_split_tokens(out.train, config.data.validation_fraction));
-    out.train = std::move(split.train);
-    out.validation = std::move(split.validation);
-  } else {
-    PLIMSOLL_ASSIGN(out.validation, try_open(config.data.valid[0], model_vocab, token_dtype(config)));
-  }
-  return out;
+  return try_open_token_files(config, model_vocab);
 }
 
 }  // namespace plimsoll::engine

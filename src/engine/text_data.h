@@ -14,7 +14,7 @@ namespace plimsoll::engine {
 /// What is known of a run's data before any of it is read: the vocabulary that the model must have, and how much RAM
 /// the loader will take.
 struct DataNeeds {
-  int64_t tokenizer_vocab = 0;  ///< ids that the tokenizer may make; 0 where the data are token files
+  int64_t tokenizer_vocab = 0;  ///< ids that the tokenizer may make; 0 for token files without one
   int64_t loader_bytes = 0;
   int64_t preparation_bytes = 0;  ///< peak while text is turned into tokens, before the arena is taken
 };

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "data/sentencepiece_training.h"
 #include "formats/token_file.h"
 
 namespace plimsoll::engine {
@@ -48,6 +52,42 @@ TEST(TextData, TakesTheValidationTokensThatAreNamed) {
   EXPECT_EQ(data.train->size(), 500);
   EXPECT_EQ(data.validation->size(), 20);
   EXPECT_EQ(id_at(*data.validation, 0), 500);
+}
+
+/// A sentencepiece model of at most 300 pieces, trained on made-up lines.
+std::string write_tokenizer() {
+  const std::string text_path = testing::TempDir() + "/plimsoll_engine_lines.txt";
+  std::ofstream text(text_path);
+  for (int i = 0; i < 400; ++i) text << "ship " << i % 17 << " carries load " << i * i % 23 << "\n";
+  text.close();
+  const auto size = static_cast<int64_t>(std::filesystem::file_size(text_path));
+  const std::string model = data::try_train_sentencepiece({{text_path, 0, size}}, {.vocab_size = 300}).value();
+  const std::string path = testing::TempDir() + "/plimsoll_engine_tokenizer.model";
+  std::ofstream(path, std::ios::binary) << model;
+  return path;
+}
+
+TEST(TextData, KnowsTheTextOfTokensWhoseTokenizerIsNamed) {
+  const std::string model = write_tokenizer();
+  const int32_t vocab = data::try_load_tokenizer(model).value()->vocab_size();
+  const std::string path = write_ids("named.bin", 0, vocab);
+  const RunConfig::Data named{.train = {path}, .validation_fraction = 0.1, .tokenizer = model};
+  const TextData data = prepare(named).value();
+  ASSERT_NE(data.tokenizer, nullptr);
+  EXPECT_EQ(data.validation_bytes, data::try_count_bytes(*data.validation, *data.tokenizer, 1).value());
+  EXPECT_GT(data.validation_bytes, 0);
+  RunConfig config;
+  config.data = named;
+  config.data.kind = "tokens";
+  EXPECT_EQ(try_find_data_needs(config).value().tokenizer_vocab, vocab);
+  config.data.tokenizer = "bytes";
+  EXPECT_EQ(try_find_data_needs(config).value().tokenizer_vocab, 0);
+  EXPECT_EQ(prepare(config.data).value().tokenizer, nullptr);
+  const auto outside = prepare({.train = {write_ids("outside.bin", 0, vocab + 2)}, .tokenizer = named.tokenizer});
+  ASSERT_FALSE(outside.ok());
+  const std::string id = std::to_string(vocab);
+  EXPECT_NE(outside.error().message.find("id " + id + " at position " + id), std::string::npos)
+      << outside.error().message;
 }
 
 TEST(TextData, RefusesTokensThatAreTooFewToSplit) {
