@@ -78,9 +78,9 @@ void add_bench_generate(CLI::App& bench, Action& action) {
   CLI::App* command = bench.add_subcommand("generate", "Tokens a second, beside reading the weights once");
   command->add_option("model", options->model, "A model that `plimsoll models` lists and that can generate")
       ->required();
-  command->add_option("--batch,--batch_size", options->batch, "Sequences at a time")->check(CLI::PositiveNumber);
-  command->add_option("--context", options->context, "Positions that the caches hold")->check(CLI::PositiveNumber);
-  command->add_option("--tokens", options->tokens, "Tokens to time")->check(CLI::PositiveNumber);
+  command->add_option("--batch,--batch_size", options->batch, "Sequences at a time")->check(whole_number(1));
+  command->add_option("--context", options->context, "Positions that the caches hold")->check(whole_number(1));
+  command->add_option("--tokens", options->tokens, "Tokens to time")->check(whole_number(1));
   add_threads_option(*command, options->threads);
   add_json_option(*command, options->json);
   command->footer("Example: plimsoll bench generate gpt2-124m --threads 2");

@@ -117,7 +117,7 @@ void add_bench_op(CLI::App& bench, Action& action) {
   command->add_option("--src", options->srcs, "An input as dtype[extents]; give it once for each input");
   command->add_option("--attributes", options->attributes, "name=value, …");
   add_threads_option(*command, options->threads);
-  command->add_option("--seconds", options->seconds, "How long to repeat")->check(CLI::PositiveNumber);
+  command->add_option("--seconds", options->seconds, "How long to repeat")->check(positive_number());
   add_json_option(*command, options->json);
   command->footer("Example: plimsoll bench op matmul --src 'f32[256,768]' --src 'f32[768,3072]' --threads 1");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

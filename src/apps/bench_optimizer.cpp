@@ -104,7 +104,7 @@ void add_bench_optimizer(CLI::App& bench, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = bench.add_subcommand("optimizer", "Speed of an update beside a bare loop over its streams");
   command->add_option("name", options->name, "adamw")->required();
-  command->add_option("--numel", options->numel, "Parameters")->check(CLI::PositiveNumber);
+  command->add_option("--numel", options->numel, "Parameters")->check(whole_number(1));
   add_threads_option(*command, options->threads);
   add_json_option(*command, options->json);
   command->footer("Example: plimsoll bench optimizer adamw --numel 100000000 --threads 1");

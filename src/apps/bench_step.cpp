@@ -22,7 +22,7 @@ struct Options {
   int64_t seq = 64;
   int threads = 0;
   int64_t steps = 7;
-  std::string ram;
+  std::optional<std::string> ram;
   bool json = false;
 };
 
@@ -140,10 +140,10 @@ void add_bench_step(CLI::App& bench, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = bench.add_subcommand("step", "Time and memory of one training step, AdamW included");
   command->add_option("model", options->model, "A name that `plimsoll models` lists")->required();
-  command->add_option("--batch,--batch_size", options->batch, "Samples a step")->check(CLI::PositiveNumber);
-  command->add_option("--seq,--seq_len", options->seq, "Tokens a sample")->check(CLI::PositiveNumber);
+  command->add_option("--batch,--batch_size", options->batch, "Samples a step")->check(whole_number(1));
+  command->add_option("--seq,--seq_len", options->seq, "Tokens a sample")->check(whole_number(1));
   add_threads_option(*command, options->threads);
-  command->add_option("--steps", options->steps, "Timed steps, after two of warm-up")->check(CLI::PositiveNumber);
+  command->add_option("--steps", options->steps, "Timed steps, after two of warm-up")->check(whole_number(1));
   command->add_option("--ram", options->ram, "Budget of the whole process, e.g. 2GiB");
   add_json_option(*command, options->json);
   command->footer("Example: plimsoll bench step gpt2-124m --batch 4 --seq 64 --threads 1 --json");

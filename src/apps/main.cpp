@@ -1,5 +1,9 @@
 // plimsoll: trains neural networks inside the memory you have.
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "apps/command.h"
@@ -32,12 +36,15 @@ void print_json(const nlohmann::ordered_json& object) {
 namespace {
 
 int run(int argc, char** argv) {
+  // A reader that goes away, such as `| head`, must not end a run: writing fails instead, and is told at the end.
+  std::signal(SIGPIPE, SIG_IGN);
   CLI::App app("Trains neural networks inside the memory you have: the step is planned and proven before it runs.");
   app.require_subcommand(1);
   app.set_version_flag("--version", PLIMSOLL_VERSION);
   app.footer(
       "Exit codes: 0 done, 1 our fault, 2 bad input, 3 does not fit the budget, 4 file or disk, 5 damaged file,\n"
       "6 not supported, 7 the system gave no memory, 130 stopped by a signal.");
+  app.failure_message([](const CLI::App*, const CLI::Error& fault) { return fault.what() + std::string("\n"); });
   Action action;
   add_train(app, action);
   add_plan(app, action);
@@ -51,9 +58,13 @@ int run(int argc, char** argv) {
     const int code = app.exit(fault);
     return code == 0 ? 0 : exit_code(ErrorCode::kInvalidArgument);
   }
-  const Status status = action();
+  Status status = action();
+  if (status.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
+    status = io_error("standard output cannot be written: " + std::string(std::strerror(errno)));
   if (status.ok()) return 0;
-  std::fputs(report::to_text(status.error()).c_str(), stderr);
+  const bool json =
+      std::any_of(argv + 1, argv + argc, [](const char* word) { return std::strcmp(word, "--json") == 0; });
+  std::fputs((json ? report::to_json(status.error()) + "\n" : report::to_text(status.error())).c_str(), stderr);
   return exit_code(status.error().code);
 }
 

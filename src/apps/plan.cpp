@@ -18,7 +18,7 @@ struct Options {
   std::vector<std::string> overrides;
   int64_t batch = 0;
   int64_t seq = 0;
-  std::string ram;
+  std::optional<std::string> ram;
   int threads = 0;
   bool inference = false;
   bool json = false;
@@ -71,8 +71,8 @@ void add_plan(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("plan", "What a training step needs: memory, tightest step, predicted time");
   command->add_option("target", options->target, "A model that `plimsoll models` lists, or a run file")->required();
-  command->add_option("--batch,--batch_size", options->batch, "Samples a microbatch")->check(CLI::PositiveNumber);
-  command->add_option("--seq,--seq_len", options->seq, "Tokens a sample")->check(CLI::PositiveNumber);
+  command->add_option("--batch,--batch_size", options->batch, "Samples a microbatch")->check(whole_number(1));
+  command->add_option("--seq,--seq_len", options->seq, "Tokens a sample")->check(whole_number(1));
   command->add_option("--ram", options->ram,
                       "Budget of the whole process; refused (exit code 3) where it is too small");
   command->add_option("--set", options->overrides, "Override a key of the run file (repeatable)");

@@ -7,10 +7,29 @@
 #include <cstring>
 
 #include "apps/command.h"
+#include "formats/file_writer.h"
 
 namespace plimsoll::apps {
 
-Status RunLog::open(const std::string& path) {
+namespace {
+
+/// Keeps the lines of a metrics file that are of no update after `step`.
+Status rewind(const std::string& path, int64_t step) {
+  std::ifstream lines(path);
+  if (!lines) return {};
+  PLIMSOLL_ASSIGN(auto kept, formats::FileWriter::try_create(path));
+  for (std::string line; std::getline(lines, line);) {
+    const auto object = nlohmann::json::parse(line, nullptr, false);
+    if (object.is_object() && object.value("step", int64_t{0}) <= step)
+      PLIMSOLL_RETURN_IF_ERROR(kept.try_append(line + "\n"));
+  }
+  return kept.try_finish();
+}
+
+}  // namespace
+
+Status RunLog::open(const std::string& path, int64_t step) {
+  PLIMSOLL_RETURN_IF_ERROR(rewind(path, step));
   path_ = path;
   metrics_.open(path, std::ios::app);
   return metrics_ ? Status() : io_error("cannot write '" + path + "': " + std::strerror(errno));

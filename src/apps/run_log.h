@@ -13,8 +13,9 @@ class RunLog {
  public:
   explicit RunLog(bool json) : json_(json) {}
 
-  /// Objects are from now on added to that file. Errors: io.
-  Status open(const std::string& path);
+  /// Objects are from now on added to that file. What it says of updates after `step` is dropped: a run that goes on
+  /// from there makes them again. Errors: io.
+  Status open(const std::string& path, int64_t step);
 
   /// A line for people; nothing under --json.
   void say(const std::string& line);

@@ -1,5 +1,8 @@
 #include "apps/shared_options.h"
 
+#include <charconv>
+#include <cmath>
+
 namespace plimsoll::apps {
 
 void add_json_option(CLI::App& command, bool& json) {
@@ -8,12 +11,36 @@ void add_json_option(CLI::App& command, bool& json) {
 
 void add_threads_option(CLI::App& command, int& threads) {
   command.add_option("--threads", threads, "Threads that compute; 0: all that the process may use")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0, 1024));
 }
 
-Result<std::optional<Bytes>> try_parse_ram(const std::string& text) {
-  if (text.empty() || text == "auto") return std::optional<Bytes>();
-  auto bytes = try_parse_bytes(text);
+CLI::Validator whole_number(int64_t least, int64_t most) {
+  const auto check = [=](const std::string& text) -> std::string {
+    int64_t value = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_whole = fault == std::errc{} && end == text.data() + text.size();
+    if (is_whole && value >= least && value <= most) return "";
+    const std::string range = most == std::numeric_limits<int64_t>::max()
+                                  ? std::to_string(least) + " or more"
+                                  : std::to_string(least) + ".." + std::to_string(most);
+    return "'" + text + "' is no whole number of " + range;
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator positive_number() {
+  const auto check = [](const std::string& text) -> std::string {
+    double value = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault == std::errc{} && end == text.data() + text.size() && value > 0 && std::isfinite(value)) return "";
+    return "'" + text + "' is no number above 0";
+  };
+  return CLI::Validator(check, "");
+}
+
+Result<std::optional<Bytes>> try_parse_ram(const std::optional<std::string>& text) {
+  if (!text || *text == "auto") return std::optional<Bytes>();
+  auto bytes = try_parse_bytes(*text);
   if (!bytes.ok()) return bytes.error().with_context("--ram");
   if (bytes->value == 0) return invalid_argument("--ram is 0; give a size such as 2GiB, or leave it out");
   return std::optional<Bytes>(*bytes);

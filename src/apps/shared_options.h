@@ -1,6 +1,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -12,8 +14,14 @@ namespace plimsoll::apps {
 void add_json_option(CLI::App& command, bool& json);
 void add_threads_option(CLI::App& command, int& threads);
 
-/// The value of --ram: a size, or nothing for "" and "auto".
-Result<std::optional<Bytes>> try_parse_ram(const std::string& text);
+/// A check for options: a whole number from `least` to `most`, or one line that says so.
+CLI::Validator whole_number(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
+
+/// A check for options: a finite number above 0.
+CLI::Validator positive_number();
+
+/// The value of --ram: a size, or nothing where it is not given or "auto".
+Result<std::optional<Bytes>> try_parse_ram(const std::optional<std::string>& text);
 
 /// A budget as the user would type it, rounded up to what --ram accepts: "1234MiB".
 std::string to_budget(int64_t size_bytes);

@@ -36,6 +36,8 @@ struct Options {
   bool json = false;
 };
 
+ordered_json number_or_null(bool is_known, double number) { return is_known ? ordered_json(number) : ordered_json(); }
+
 /// A run from its plan to its sample, told to the log as it goes.
 class TrainCommand {
  public:
@@ -49,7 +51,7 @@ class TrainCommand {
         options_.resume, [&](const std::string& what, double share) { return report_preparation(what, share); }));
     log_.say(fmt::format("ready after {:.1f} s, of which {:.1f} s first touch of memory", watch.seconds(),
                          trainer_.session().arena().populate_seconds()));
-    PLIMSOLL_RETURN_IF_ERROR(log_.open(in_folder("metrics.jsonl")));
+    PLIMSOLL_RETURN_IF_ERROR(log_.open(in_folder("metrics.jsonl"), trainer_.step_count()));
     PLIMSOLL_RETURN_IF_ERROR(write("program.json", program::to_json(trainer_.session().plan().train.program())));
     PLIMSOLL_RETURN_IF_ERROR(train());
     return finish();
@@ -83,10 +85,14 @@ class TrainCommand {
     const Stopwatch watch;
     const int64_t first = trainer_.step_count();
     int64_t tokens = 0;
+    if (first >= trainer_.total_steps())
+      log_.say(fmt::format("update {} of {} is done already: nothing is left to train", first, trainer_.total_steps()));
     while (trainer_.step_count() < trainer_.total_steps()) {
       if (StopSignal::received() != 0) return stop();
       const bool traces = trainer_.step_count() == first + 1;
-      PLIMSOLL_ASSIGN(const engine::StepReport report, traces ? traced_step() : trainer_.step());
+      auto stepped = traces ? traced_step() : trainer_.step();
+      if (!stepped.ok()) return save_before(stepped.error());
+      const engine::StepReport& report = *stepped;
       tokens += report.tokens;
       const int64_t done = trainer_.step_count();
       if (report.is_skipped) {
@@ -97,7 +103,8 @@ class TrainCommand {
       const bool is_last = done == trainer_.total_steps();
       if (done % config.log_every == 0 || is_last || done == first + 1)
         PLIMSOLL_RETURN_IF_ERROR(report_step(report, tokens, watch.seconds(), done - first));
-      if (config.eval_every > 0 && done % config.eval_every == 0 && !is_last) PLIMSOLL_RETURN_IF_ERROR(evaluate());
+      if (config.eval_every > 0 && done % config.eval_every == 0 && !is_last)
+        PLIMSOLL_RETURN_IF_ERROR(evaluate(config.eval_batches));
       if (config.checkpoint_every > 0 && done % config.checkpoint_every == 0 && !is_last)
         PLIMSOLL_RETURN_IF_ERROR(trainer_.save());
     }
@@ -133,8 +140,8 @@ class TrainCommand {
                                  : 0;
     ordered_json object{{"event", "step"},
                         {"step", r.step},
-                        {"loss", r.loss},
-                        {"grad_norm", r.grad_norm},
+                        {"loss", number_or_null(!r.is_skipped, r.loss)},
+                        {"grad_norm", number_or_null(!r.is_skipped && r.grad_norm > 0, r.grad_norm)},
                         {"lr", r.lr},
                         {"tokens_per_s", rate},
                         {"seconds", r.seconds},
@@ -163,19 +170,29 @@ class TrainCommand {
     return {};
   }
 
-  Status evaluate() {
+  Status evaluate(int64_t most_batches) {
     if (!trainer_.data().validation) return {};
-    PLIMSOLL_ASSIGN(const engine::Evaluation evaluation, trainer_.evaluate());
+    PLIMSOLL_ASSIGN(const engine::Evaluation evaluation, trainer_.evaluate(most_batches));
     page_.validation.emplace_back(static_cast<double>(trainer_.step_count()), evaluation.loss);
-    PLIMSOLL_RETURN_IF_ERROR(log_.record({{"event", "evaluation"},
-                                          {"step", trainer_.step_count()},
-                                          {"loss", evaluation.loss},
-                                          {"bits_per_byte", evaluation.bits_per_byte},
-                                          {"targets", evaluation.targets}}));
+    PLIMSOLL_RETURN_IF_ERROR(
+        log_.record({{"event", "evaluation"},
+                     {"step", trainer_.step_count()},
+                     {"loss", evaluation.loss},
+                     {"bits_per_byte", number_or_null(evaluation.bits_per_byte > 0, evaluation.bits_per_byte)},
+                     {"targets", evaluation.targets}}));
     const std::string bits =
         evaluation.bits_per_byte > 0 ? fmt::format(", {:.4f} bits per byte", evaluation.bits_per_byte) : "";
     log_.say(fmt::format("validation loss {:.4f} nats a token{}", evaluation.loss, bits));
     return {};
+  }
+
+  /// An update that failed has changed nothing: what was trained before it is kept.
+  Error save_before(Error error) {
+    if (trainer_.saved_step() == trainer_.step_count()) return error;
+    const Status saved = trainer_.save();
+    error.message += saved.ok() ? "; the state before it is saved in " + trainer_.config().run.folder
+                                : "; the state before it is not saved: " + saved.error().message;
+    return error;
   }
 
   Status stop() {
@@ -185,8 +202,8 @@ class TrainCommand {
   }
 
   Status finish() {
-    PLIMSOLL_RETURN_IF_ERROR(trainer_.save());
-    PLIMSOLL_RETURN_IF_ERROR(evaluate());
+    if (trainer_.saved_step() != trainer_.step_count()) PLIMSOLL_RETURN_IF_ERROR(trainer_.save());
+    PLIMSOLL_RETURN_IF_ERROR(evaluate(0));
     PLIMSOLL_RETURN_IF_ERROR(compare_with_byte_model());
     PLIMSOLL_RETURN_IF_ERROR(sample());
     PLIMSOLL_ASSIGN(const auto memory, hardware::try_read_process_memory());

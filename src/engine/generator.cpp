@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "engine/checkpoint.h"
+#include "engine/checkpoint_folder.h"
 #include "engine/text_data.h"
 
 namespace plimsoll::engine {
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 /// The run folder of a checkpoint's folder ("…/checkpoints/step-N"), or the folder itself.
 std::string run_folder_of(const std::string& folder) {
   if (fs::exists(folder + "/run.toml")) return folder;
-  return fs::path(folder).lexically_normal().parent_path().parent_path().string();
+  return fs::path(absolute_folder(folder)).parent_path().parent_path().string();
 }
 
 }  // namespace

@@ -379,6 +379,8 @@ class Loader {
   RunConfig config_;
 };
 
+constexpr uintmax_t kLargestRunFile = 1 << 20;
+
 }  // namespace
 
 std::string RunConfig::at(const std::string& section, const std::string& key) const {
@@ -396,6 +398,11 @@ Result<RunConfig> try_load_run_config(const std::string& path, std::span<const s
   if (!std::filesystem::exists(path, fault)) return io_error("there is no run file '" + path + "'");
   if (std::filesystem::is_directory(path, fault))
     return io_error("'" + path + "' is a folder; expected a run file, such as " + path + "/run.toml");
+  // A pipe or a device might never end.
+  if (!std::filesystem::is_regular_file(path, fault))
+    return io_error("'" + path + "' is no file that can be read whole");
+  if (std::filesystem::file_size(path, fault) > kLargestRunFile)
+    return invalid_argument("'" + path + "' has more than 1 MiB, so it is no run file");
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file.good() && !file.eof()) return io_error("the run file '" + path + "' cannot be read");

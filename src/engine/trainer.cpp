@@ -1,12 +1,17 @@
 #include "engine/trainer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <numbers>
 
+#include "core/shape.h"
 #include "core/stopwatch.h"
 #include "engine/checkpoint.h"
+#include "engine/checkpoint_folder.h"
 #include "engine/diagnose.h"
 #include "engine/generate.h"
 #include "formats/file_writer.h"
@@ -42,9 +47,48 @@ Error refuse_preparation(int64_t needed_bytes, Bytes ram) {
           why};
 }
 
-/// What a resumed run must share with the run that it continues.
-std::map<std::string, std::string> optimizer_settings(const RunConfig::Optimizer& o) {
-  return {{"amsgrad", o.amsgrad ? "true" : "false"}, {"momentum", o.momentum > 0 ? "true" : "false"}};
+/// What a resumed run must share with the run that it continues: the tokens and their order, what dropout draws, and
+/// what the optimizer's state means. Rates, schedules and the number of updates may change.
+std::map<std::string, std::string> lasting_settings(const RunConfig& c) {
+  return {{"data.kind", c.data.kind},
+          {"data.train", fmt::format("{}", fmt::join(c.data.train, " "))},
+          {"data.valid", fmt::format("{}", fmt::join(c.data.valid, " "))},
+          {"data.validation_fraction", fmt::format("{}", c.data.validation_fraction)},
+          {"data.separator", c.data.separator},
+          {"data.tokenizer", c.data.tokenizer},
+          {"data.seq_len", std::to_string(c.data.seq_len)},
+          {"model.dropout", fmt::format("{}", c.model.dropout)},
+          {"optimizer.name", c.optimizer.name},
+          {"optimizer.amsgrad", c.optimizer.amsgrad ? "true" : "false"},
+          {"optimizer.momentum", c.optimizer.momentum > 0 ? "used" : "0"},
+          {"train.batch_size * train.accumulate", std::to_string(c.train.batch_size * c.train.accumulate)},
+          {"train.seed", std::to_string(c.train.seed)}};
+}
+
+Status check_same_settings(const std::map<std::string, std::string>& then,
+                           const std::map<std::string, std::string>& now) {
+  for (const auto& [key, value] : now)
+    if (const auto it = then.find(key); it != then.end() && it->second != value)
+      return invalid_argument("the run began with " + key + " = '" + it->second + "', it is now '" + value +
+                              "'; resume with what it began with, or begin another run");
+  return {};
+}
+
+int64_t bytes_of(const std::vector<plan::Plan::Holder>& holders, Category category) {
+  int64_t sum = 0;
+  for (const auto& holder : holders) sum += holder.category == category ? holder.size_bytes : 0;
+  return sum;
+}
+
+/// Empties a folder that a run could not begin in, and removes it where the run had made it.
+void remove_what_was_made(const std::string& folder, bool is_ours) {
+  std::error_code ignored;
+  if (is_ours) {
+    fs::remove_all(folder, ignored);
+    return;
+  }
+  for (fs::directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored))
+    fs::remove_all(at->path(), ignored);
 }
 
 }  // namespace
@@ -123,15 +167,16 @@ Result<SessionPlan> Trainer::try_plan(const RunConfig& config, std::optional<Byt
 }
 
 Status Trainer::start(bool resume_run, PreparationProgress progress) {
+  std::error_code ignored;
+  const bool is_ours = !fs::exists(config_.run.folder, ignored);
   PLIMSOLL_RETURN_IF_ERROR(make_folder(resume_run));
   Status status = start_in_folder(resume_run, progress);
-  // A run that never began leaves nothing behind; the folder was empty or not there.
-  std::error_code ignored;
-  if (!status.ok() && !resume_run) fs::remove_all(config_.run.folder, ignored);
+  if (!status.ok() && !resume_run) remove_what_was_made(config_.run.folder, is_ours);
   return status;
 }
 
 Status Trainer::start_in_folder(bool resume_run, PreparationProgress progress) {
+  PLIMSOLL_RETURN_IF_ERROR(check_disk(resume_run));
   PLIMSOLL_ASSIGN(data_, try_prepare_text(config_, config_.run.folder, model_.vocab_size, progress));
   PLIMSOLL_RETURN_IF_ERROR(make_batches());
   PLIMSOLL_ASSIGN(session_, Session::make(std::move(*plan_), environment_, static_cast<uint64_t>(config_.train.seed)));
@@ -148,10 +193,27 @@ Status Trainer::make_folder(bool resume_run) {
                             "' exists; give --resume to continue it, or another folder with --set run.folder=…");
   fs::create_directories(folder, fault);
   if (fault) return io_error("cannot make the run folder '" + folder + "': " + fault.message());
+  PLIMSOLL_ASSIGN(lock_, formats::FolderLock::try_take(folder));
   if (resume_run) return {};
   PLIMSOLL_ASSIGN(auto writer, formats::FileWriter::try_create(folder + "/run.toml"));
   PLIMSOLL_RETURN_IF_ERROR(writer.try_append(to_toml(config_)));
   return writer.try_finish();
+}
+
+/// A disk too small for the checkpoints is found before the first update, not at the first save.
+Status Trainer::check_disk(bool resume_run) const {
+  const auto& holders = plan_->train.plan.holders;
+  const int64_t checkpoint_bytes =
+      bytes_of(holders, Category::kParameters) + bytes_of(holders, Category::kOptimizerState);
+  // A run that goes on has some of them already; the new one is written before an old one is removed.
+  const bool has_one = resume_run || config_.train.checkpoint_every == 0;
+  const int64_t checkpoints = has_one ? 1 : config_.train.keep_checkpoints + 1;
+  const Status status =
+      check_free_space(config_.run.folder,
+                       checked_multiply(checkpoint_bytes, checkpoints).value_or(std::numeric_limits<int64_t>::max()));
+  if (status.ok()) return {};
+  return status.error().with_context("no room for " + std::to_string(checkpoints) + " checkpoint" +
+                                     (checkpoints > 1 ? "s" : ""));
 }
 
 Status Trainer::make_batches() {
@@ -194,6 +256,8 @@ Status Trainer::make_batches() {
 }
 
 Status Trainer::resume() {
+  // A run that ended before its first checkpoint begins again, with the parameters that the seed draws.
+  if (list_checkpoints(checkpoints_of(config_.run.folder)).empty()) return {};
   PLIMSOLL_ASSIGN(const std::string folder, find_latest_checkpoint(config_.run.folder));
   const auto parameters = session_->parameters();
   const auto optimizer = session_->optimizer_state();
@@ -202,7 +266,8 @@ Status Trainer::resume() {
     return invalid_argument("the checkpoint was made with " + std::to_string(state.total_samples) +
                             " samples an epoch, the data have " + std::to_string(train_->samples()) +
                             "; resume with the data and seq_len that the run began with");
-  step_ = state.step;
+  PLIMSOLL_RETURN_IF_ERROR(check_same_settings(state.settings, lasting_settings(config_)));
+  step_ = saved_step_ = state.step;
   sample_ = state.sample;
   tokens_ = state.tokens;
   return {};
@@ -221,9 +286,11 @@ Status Trainer::save() {
                       .model = model_.name,
                       .model_hash = model_.hash,
                       .optimizer = config_.optimizer.name,
-                      .optimizer_settings = optimizer_settings(config_.optimizer)};
-  return save_checkpoint(config_.run.folder, parameters, optimizer, state,
-                         {.keep = static_cast<int>(config_.train.keep_checkpoints)});
+                      .settings = lasting_settings(config_)};
+  PLIMSOLL_RETURN_IF_ERROR(save_checkpoint(config_.run.folder, parameters, optimizer, state,
+                                           {.keep = static_cast<int>(config_.train.keep_checkpoints)}));
+  saved_step_ = step_;
+  return {};
 }
 
 Status Trainer::fill_update() {
@@ -280,20 +347,23 @@ Result<StepReport> Trainer::handle_non_finite(StepReport report, runtime::Instru
   report.reason = "the " + instruction.label +
                   " is not finite; the first tensor that is not: " + find_first_non_finite(*session_, failed);
   ++skips_;
-  if (config_.train.on_non_finite == "skip" && skips_ <= config_.train.max_skips) return report;
+  const bool skips = config_.train.on_non_finite == "skip";
+  if (skips && skips_ <= config_.train.max_skips) return report;
   return Error{ErrorCode::kInvalidArgument,
                "update " + std::to_string(step_ + 1) + " stopped before any weight changed: " + report.reason +
-                   (skips_ > 1 ? " (" + std::to_string(skips_) + " updates in a row)" : "") +
-                   "; try a lower lr, clip_norm, or on_non_finite = \"skip\"",
+                   (skips_ > 1 ? " (" + std::to_string(skips_) + " updates in a row)" : "") + "; try a lower lr" +
+                   (config_.optimizer.clip_norm > 0 ? "" : " or a clip_norm") +
+                   (skips ? "" : ", or on_non_finite = \"skip\""),
                {}};
 }
 
-Result<Evaluation> Trainer::evaluate() {
+Result<Evaluation> Trainer::evaluate(int64_t most_batches) {
   if (!validation_) return invalid_argument("the run has no validation data; give [data] valid");
   Runner& runner = *session_->evaluate();
   const int64_t batch = config_.train.batch_size;
   int64_t batches = (validation_->samples() + batch - 1) / batch;
-  if (config_.train.eval_batches > 0) batches = std::min(batches, config_.train.eval_batches);
+  const bool is_whole = most_batches == 0 || most_batches >= batches;
+  if (!is_whole) batches = most_batches;
   std::vector<std::span<int32_t>> spans;
   for (size_t i = 0; i < fields_.size(); ++i) {
     const data::BatchField& field = validation_->fields()[i];
@@ -314,8 +384,7 @@ Result<Evaluation> Trainer::evaluate() {
   }
   if (out.targets == 0) return out;
   out.loss = total / static_cast<double>(out.targets);
-  const bool is_whole = config_.train.eval_batches == 0 && !model_.is_masked;
-  if (is_whole && data_.validation_bytes > 0)
+  if (is_whole && !model_.is_masked && data_.validation_bytes > 0)
     out.bits_per_byte = total / std::numbers::ln2 / static_cast<double>(data_.validation_bytes);
   return out;
 }

@@ -10,6 +10,7 @@
 #include "engine/sampler.h"
 #include "engine/session.h"
 #include "engine/text_data.h"
+#include "formats/folder_lock.h"
 #include "optim/schedule.h"
 
 namespace plimsoll::engine {
@@ -53,6 +54,8 @@ class Trainer {
   /// Errors: those of data and checkpoints; invalid_argument where the folder exists and this is no resume.
   Status start(bool resume, PreparationProgress progress);
 
+  /// The step of the newest checkpoint that this run loaded or saved; -1 before there is one.
+  int64_t saved_step() const { return saved_step_; }
   int64_t total_steps() const { return total_steps_; }
   int64_t step_count() const { return step_; }
   int64_t samples_per_update() const { return config_.train.batch_size * config_.train.accumulate; }
@@ -61,9 +64,9 @@ class Trainer {
   /// update, by the run file's policy) with the first tensor that went wrong.
   Result<StepReport> step(TraceSink* trace = nullptr);
 
-  /// Loss on the validation text, all of it or the run file's eval_batches. Errors: invalid_argument where there is
+  /// Loss on the first `most_batches` of the validation text; 0: on all of it. Errors: invalid_argument where there is
   /// none.
-  Result<Evaluation> evaluate();
+  Result<Evaluation> evaluate(int64_t most_batches);
 
   /// Saves to the run folder. Errors: io, with what is needed and free.
   Status save();
@@ -81,6 +84,7 @@ class Trainer {
   Error with_remedies(const Error& error) const;
   int64_t preparation_bytes() const;
   Status make_folder(bool resume);
+  Status check_disk(bool resume) const;
   Status start_in_folder(bool resume, PreparationProgress progress);
   Status make_batches();
   Status resume();
@@ -95,10 +99,12 @@ class Trainer {
   std::optional<SessionPlan> plan_;
   std::optional<optim::Schedule> schedule_;
   std::unique_ptr<Session> session_;
+  std::optional<formats::FolderLock> lock_;
   TextData data_;
   std::unique_ptr<data::BatchSource> train_, validation_;
   std::vector<std::vector<int32_t>> fields_;  ///< of one update, by field
   std::vector<std::span<int32_t>> field_spans_;
+  int64_t saved_step_ = -1;
   int64_t step_ = 0;
   int64_t sample_ = 0;
   int64_t tokens_ = 0;

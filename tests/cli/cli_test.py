@@ -84,6 +84,64 @@ class Cli(unittest.TestCase):
         self.assertTrue(texts[0].startswith("ship "))
         self.assertEqual(texts[0], texts[1])
 
+    def test_a_run_that_ended_before_its_first_checkpoint_begins_again(self):
+        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
+        whole = {e["step"]: e["loss"] for e in self.events("run")}
+        subprocess.run(["rm", "-r", os.path.join(self.path, "run", "checkpoints")], check=True)
+        self.assertEqual(self.run_it("train", "run.toml", "--resume").returncode, 0)
+        self.assertEqual([(e["step"], e["loss"]) for e in self.events("run")], sorted(whole.items()))
+
+    def test_a_resumed_run_must_share_what_its_state_depends_on(self):
+        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
+        for change in ["train.seed=6", "train.batch_size=4", "optimizer.name=adam", "data.validation_fraction=0.3"]:
+            self.refused(2, change.split("=")[0], "train", "run.toml", "--resume", "--set", change)
+        done = self.run_it("train", "run.toml", "--resume", "--set", "steps=13", "--set", "lr=1e-3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_diverged_run_keeps_the_state_before(self):
+        done = self.refused(2, "not finite", "train", "run.toml", "--set", "lr=1e30")
+        self.assertIn("is saved in run", done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        self.assertTrue(os.listdir(os.path.join(self.path, "run", "checkpoints")))
+
+    def test_two_runs_never_share_a_folder(self):
+        first = subprocess.Popen([PROGRAM, "train", "run.toml", "--set", "steps=1000000"], cwd=self.path,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for line in first.stdout:
+            if line.startswith("step"):
+                break
+        self.refused(4, "another process uses", "train", "run.toml", "--resume")
+        first.send_signal(signal.SIGTERM)
+        first.communicate(timeout=60)
+        self.assertEqual(first.returncode, 130)
+
+    def test_a_reader_that_goes_away_ends_no_run(self):
+        process = subprocess.Popen([PROGRAM, "train", "run.toml"], cwd=self.path, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertIn("standard output", process.stderr.read())
+        process.stderr.close()
+        self.assertEqual(process.wait(timeout=60), 4)
+        self.assertEqual(self.events("run", "end")[0]["event"], "end")
+
+    def test_numbers_out_of_range_are_one_line(self):
+        for words in [["bench", "step", "mlp-mnist", "--batch", "0"], ["bench", "op", "relu", "--seconds", "nan"],
+                      ["plan", "gpt2-124m", "--seq", "x"], ["generate", "run", "--seed", "-1"],
+                      ["plan", "gpt2-124m", "--threads", "5000"]]:
+            done = self.refused(2, words[-1], *words)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.refused(2, "--ram", "plan", "gpt2-124m", "--ram", "")
+
+    def test_a_refusal_is_json_where_json_is_asked_for(self):
+        done = self.refused(3, "needed_bytes", "plan", "gpt2-124m", "--ram", "1MiB", "--json")
+        self.assertGreater(json.loads(done.stderr)["needed_bytes"], 1 << 20)
+
+    def test_a_run_file_is_a_file(self):
+        os.mkfifo(os.path.join(self.path, "pipe.toml"))
+        self.refused(4, "pipe.toml", "plan", "pipe.toml")
+        self.refused(4, "/dev/zero", "train", "/dev/zero")
+
     def test_generates_beyond_the_context(self):
         self.assertEqual(self.run_it("train", "run.toml", "--set", "steps=60").returncode, 0)
         greedy = ["generate", "run", "--temperature", "0"]
@@ -142,8 +200,10 @@ class Cli(unittest.TestCase):
         smaller = json.loads(self.run_it("plan", "run.toml", "--json", "--set", "optimizer.name=sgd").stdout)
         done = self.run_it("train", "run.toml", "--json", "--set", "memory.ram=20MiB")
         saved = need["process_bytes"] - smaller["process_bytes"]
-        line = next(l for l in done.stderr.splitlines() if "optimizer.name=sgd" in l)
-        self.assertIn(str(need["process_bytes"] - saved), line)
+        refusal = json.loads(done.stderr)
+        self.assertEqual(refusal["needed_bytes"], need["process_bytes"])
+        remedy = next(r for r in refusal["remedies"] if "optimizer.name=sgd" in r["option"])
+        self.assertEqual(remedy["saved_bytes"], saved)
 
     def test_what_cannot_be_is_one_clear_line(self):
         self.refused(2, "did you mean 'gpt2-124m'", "plan", "gpt2-124")
