@@ -190,10 +190,10 @@ Result<std::span<const float>> Training::find_output(const std::string& name, co
   const auto it = outputs.find(name);
   if (it == outputs.end()) {
     std::vector<std::string> names;
-    for (const auto& [known, place] : outputs) names.push_back(known);
+    for (const auto& [known, desc] : outputs) names.push_back(known);
     return invalid_argument("there is no " + shown + suggest(name, names));
   }
-  const TensorDesc& desc = it->second.desc;
+  const TensorDesc& desc = it->second;
   if (desc.dtype != DType::kF32) return unsupported("the " + shown + " is " + to_string(desc) + "; expected f32");
   return as_floats(session_->train().output(name), desc);
 }

@@ -3,9 +3,8 @@
 #include <algorithm>
 
 namespace plimsoll::engine {
-namespace {
 
-std::string key_of(const program::Kernel& kernel) {
+std::string to_key(const program::Kernel& kernel) {
   std::string out = kernel.op + to_string(kernel.attributes);
   for (const TensorDesc& src : kernel.srcs) out += " " + to_string(src);
   out += " ->";
@@ -14,10 +13,8 @@ std::string key_of(const program::Kernel& kernel) {
   return out;
 }
 
-}  // namespace
-
 Result<int> Catalogue::prepare(program::Kernel spec) {
-  std::string key = key_of(spec);
+  std::string key = to_key(spec);
   if (const auto it = index_by_key_.find(key); it != index_by_key_.end()) return it->second;
   auto entry = std::make_shared<Entry>();
   auto kernel = main_.prepare(spec);

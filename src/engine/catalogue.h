@@ -16,6 +16,9 @@ struct Rates {
   double bytes_per_s = 1e10;
 };
 
+/// All that tells one call from another: op, attributes, descriptions and what is added into.
+std::string to_key(const program::Kernel& kernel);
+
 /// The kernels of a session: each distinct call is prepared once, by the main backend or, where that refuses, by the
 /// fallback, which is counted.
 class Catalogue {

@@ -1,10 +1,32 @@
 #include "engine/compile.h"
 
+#include <cstdio>
 #include <set>
 
+#include "core/hash.h"
+#include "graph/text.h"
 #include "plan/check.h"
+#include "runtime/executor.h"
 
 namespace plimsoll::engine {
+namespace {
+
+/// Sixteen hexadecimal digits of everything that compilation decides and that can change a bit of the result.
+std::string hash_decisions(const graph::Graph& graph, Environment& environment, const LowerOptions& lowering,
+                           const Lowered& lowered) {
+  const backends::DeviceDescription device = environment.backend().describe();
+  std::string text = device.kind + "\n" + device.instruction_set + "\n" + std::to_string(lowering.microbatches) + "\n";
+  for (int index : lowered.kernels) {
+    const Catalogue::Entry& entry = environment.catalogue().entry(index);
+    text += to_key(entry.spec) + (entry.refusal.empty() ? "\n" : " by the reference backend\n");
+  }
+  text += graph::to_text(graph);
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(stable_hash(text)));
+  return digits;
+}
+
+}  // namespace
 
 std::map<std::string, int64_t> CompiledProgram::state_offsets() const {
   std::map<std::string, int64_t> out;
@@ -28,18 +50,24 @@ std::vector<std::string> CompiledProgram::fallbacks(const Catalogue& catalogue) 
   return {out.begin(), out.end()};
 }
 
+Error refute(const Error& error) { return error.with_context("the plan failed its check, which is a bug in plimsoll"); }
+
 Result<CompiledProgram> compile(const graph::Graph& graph, Environment& environment, const LowerOptions& lowering,
                                 const plan::PlanOptions& planning) {
   CompiledProgram out;
   PLIMSOLL_ASSIGN(out.lowered, lower(graph, environment.ops(), environment.catalogue(), lowering));
+  out.lowered.problem.compile_hash = hash_decisions(graph, environment, lowering, out.lowered);
   PLIMSOLL_ASSIGN(out.plan, plan::make_plan(out.lowered.problem, planning));
   const auto& residences = out.program().residences;
   out.residence_of.assign(out.program().buffers.size(), -1);
   for (size_t i = residences.size(); i-- > 0;)
     out.residence_of[static_cast<size_t>(residences[i].buffer)] = static_cast<int>(i);
   for (int index : out.lowered.kernels) out.plan.program.kernels.push_back(environment.catalogue().entry(index).spec);
-  const Status proof = plan::check_program(out.plan.program, {});
-  if (!proof.ok()) return proof.error().with_context("the plan failed its check, which is a bug in plimsoll");
+  plan::Budgets budgets;
+  if (planning.budget) budgets.bytes[static_cast<size_t>(planning.space)] = planning.budget->value;
+  const Status proof = plan::check_program(out.plan.program, budgets);
+  if (!proof.ok()) return refute(proof.error());
+  PLIMSOLL_RETURN_IF_ERROR(runtime::check_executable(out.plan.program));
   return out;
 }
 

@@ -20,8 +20,16 @@ struct CompiledProgram {
   std::vector<std::string> fallbacks(const Catalogue& catalogue) const;
 };
 
-/// Lowers, plans and checks. Errors: infeasible from the planner; unsupported and invalid_argument from below.
+/// Lowers, plans and proves, within `planning.budget` where there is one.
+///
+/// The program's compile hash covers the graph (its text: ops, attributes, shapes, order and names), the kernels and
+/// which of them the reference backend runs, the number of microbatches, and the kind and instruction set of the
+/// processor. Not: the versions of libraries and of this program, nor the values of inputs and scalars.
+/// Errors: infeasible from the planner; unsupported and invalid_argument from below.
 Result<CompiledProgram> compile(const graph::Graph& graph, Environment& environment, const LowerOptions& lowering,
                                 const plan::PlanOptions& planning);
+
+/// The error of a check that no plan of ours may fail.
+Error refute(const Error& error);
 
 }  // namespace plimsoll::engine

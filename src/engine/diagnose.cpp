@@ -41,7 +41,7 @@ std::string find_first_non_finite(Session& session, runtime::InstructionId faile
       for (size_t i = 0; i < segment.instructions.size(); ++i) {
         const runtime::InstructionId id{s, static_cast<int>(i)};
         const program::Instruction& instruction = segment.instructions[i];
-        if (!runtime::runs_in(instruction.when, iteration, segment.trips)) continue;
+        if (!program::runs_in(instruction.when, iteration, segment.trips)) continue;
         if (!runner.executor().run_one(id, iteration, feed)) return "the " + instruction.label;
         if (const int output = find_bad_output(runner, instruction, iteration); output >= 0)
           return "output " + std::to_string(output) + " of " +

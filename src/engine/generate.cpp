@@ -30,7 +30,7 @@ class Reader {
     decoder_.set_feed("tokens", &token);
     decoder_.set_feed("positions", &at);
     decoder_.run();
-    const int64_t classes = decoder_.compiled().lowered.outputs.at("logits").desc.shape.at(-1);
+    const int64_t classes = decoder_.compiled().lowered.outputs.at("logits").shape.at(-1);
     return {reinterpret_cast<const float*>(decoder_.output("logits")), static_cast<size_t>(classes)};
   }
 

@@ -48,12 +48,16 @@ std::vector<std::byte> to_bytes(const graph::Value& constant) {
   return out;
 }
 
+constexpr const char* kBeginsSum = "the first microbatch begins the sum";
+constexpr const char* kAddsToSum = "later microbatches add to the sum";
+
 class Lowerer {
  public:
   Lowerer(const Graph& graph, const ops::OpTable& ops, Catalogue& catalogue, const LowerOptions& options)
       : graph_(graph), ops_(ops), catalogue_(catalogue), options_(options) {}
 
   Result<Lowered> run() {
+    PLIMSOLL_RETURN_IF_ERROR(check_outputs());
     if (options_.microbatches > 1) find_carried();
     PLIMSOLL_ASSIGN(storage_, transform::assign_storage(
                                   graph_, ops_, {.in_place = options_.in_place, .is_carried = [this](ValueId v) {
@@ -90,6 +94,18 @@ class Lowerer {
   bool is_micro_value(ValueId id) const {
     const graph::Value& value = graph_.value(id);
     return value.kind == ValueKind::kComputed && graph_.node(value.producer).phase != Phase::kUpdate;
+  }
+
+  /// What is fed has no sum over the microbatches.
+  Status check_outputs() const {
+    for (const graph::Output& output : graph_.outputs()) {
+      const ValueKind kind = graph_.value(output.value).kind;
+      const bool is_fed = kind == ValueKind::kInput || kind == ValueKind::kScalar || kind == ValueKind::kConstant;
+      if (options_.microbatches > 1 && is_fed)
+        return unsupported("output '" + output.name + "' is fed; with " + std::to_string(options_.microbatches) +
+                           " microbatches each has its own");
+    }
+    return {};
   }
 
   void find_carried() {
@@ -186,8 +202,6 @@ class Lowerer {
     for (ValueId id : carried_.all)
       if (!carried_.direct.contains(id))
         sums_[id] = add_buffer(graph_.value(id).name + ".sum", graph_.value(id).desc.size_bytes(), category_of(id));
-    for (const graph::Output& output : graph_.outputs())
-      out_.problem.buffers[static_cast<size_t>(slot_of(output.value).buffer)].is_output = true;
   }
 
   int add_buffer(std::string name, int64_t size_bytes, Category category) {
@@ -232,6 +246,7 @@ class Lowerer {
     std::vector<bool> is_read(graph_.values().size());
     for (const Node& node : graph_.nodes())
       for (ValueId input : node.inputs) is_read[input.index()] = true;
+    for (const graph::Output& output : graph_.outputs()) is_read[output.value.index()] = true;
     for (size_t i = 0; i < graph_.values().size(); ++i) {
       const graph::Value& value = graph_.values()[i];
       if (!is_read[i] || (value.kind != ValueKind::kInput && value.kind != ValueKind::kConstant)) continue;
@@ -245,16 +260,16 @@ class Lowerer {
     for (size_t i = 0; i < node.outputs.size(); ++i)
       if (carried_.direct.contains(node.outputs[i]) && !accumulates(node, static_cast<int>(i)))
         first_writes.push_back(static_cast<int>(i));
-    if (first_writes.empty()) return add_compute(node, {}, When::kAlways);
-    PLIMSOLL_RETURN_IF_ERROR(add_compute(node, {}, When::kFirst));
-    return add_compute(node, first_writes, When::kNotFirst);
+    if (first_writes.empty()) return add_compute(node, {}, When::kAlways, "");
+    PLIMSOLL_RETURN_IF_ERROR(add_compute(node, {}, When::kFirst, kBeginsSum));
+    return add_compute(node, first_writes, When::kNotFirst, kAddsToSum);
   }
 
   static bool accumulates(const Node& node, int output) {
     return std::count(node.accumulated_outputs.begin(), node.accumulated_outputs.end(), output) > 0;
   }
 
-  Status add_compute(const Node& node, std::span<const int> adds_to_last, When when) {
+  Status add_compute(const Node& node, std::span<const int> adds_to_last, When when, const char* reason) {
     const ops::NodeCall call(graph_, node);
     program::Kernel kernel{.op = node.op, .attributes = node.attributes};
     kernel.srcs.assign(call.srcs().begin(), call.srcs().end());
@@ -262,7 +277,7 @@ class Lowerer {
     kernel.accumulated_dsts = node.accumulated_outputs;
     kernel.accumulated_dsts.insert(kernel.accumulated_dsts.end(), adds_to_last.begin(), adds_to_last.end());
     std::sort(kernel.accumulated_dsts.begin(), kernel.accumulated_dsts.end());
-    plan::ProblemInstruction instruction{.when = when, .label = node.name};
+    plan::ProblemInstruction instruction{.when = when, .label = node.name, .reason = reason};
     for (size_t i = 0; i < node.operand_count(); ++i) instruction.uses.push_back(read(node.inputs[i], node.phase));
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const ValueId output = node.outputs[i];
@@ -285,8 +300,20 @@ class Lowerer {
     return false;
   }
 
+  /// Writes down over which sources the op may write.
+  void add_in_place(program::Kernel& kernel) const {
+    const ops::OpDef& def = ops_.at(kernel.op);
+    if (!def.aliases) return;
+    for (const ops::Alias& alias : def.aliases({kernel.srcs, kernel.dsts, kernel.attributes})) {
+      const auto& accumulated = kernel.accumulated_dsts;
+      const bool adds = std::find(accumulated.begin(), accumulated.end(), alias.dst) != accumulated.end();
+      if (alias.kind != ops::Alias::Kind::kView && !adds) kernel.in_place.push_back({alias.dst, alias.src});
+    }
+  }
+
   /// Looks the kernel up and appends the instruction.
   Status finish(plan::ProblemInstruction instruction, program::Kernel kernel) {
+    add_in_place(kernel);
     PLIMSOLL_ASSIGN(const int index, catalogue_.prepare(std::move(kernel)));
     const auto it = std::find(out_.kernels.begin(), out_.kernels.end(), index);
     instruction.kernel = static_cast<int>(it - out_.kernels.begin());
@@ -318,7 +345,8 @@ class Lowerer {
             finish({.uses = {read(output, Phase::kBackward),
                              use_at({it->second, 0}, output, 1, is_first ? Role::kWrite : Role::kAccumulate)},
                     .when = when,
-                    .label = graph_.value(output).name + ".sum"},
+                    .label = graph_.value(output).name + ".sum",
+                    .reason = is_first ? kBeginsSum : kAddsToSum},
                    std::move(kernel)));
       }
     }
@@ -331,16 +359,19 @@ class Lowerer {
       if (std::find(made.begin(), made.end(), check.value) == made.end()) continue;
       if (graph_.value(check.value).desc.dtype != DType::kF32)
         return unsupported("the check of the " + check.what + " needs f32");
-      segment().instructions.push_back(
-          {.kind = Kind::kCheck, .uses = {read(check.value, Phase::kBackward)}, .label = check.what});
+      segment().instructions.push_back({.kind = Kind::kCheck,
+                                        .uses = {read(check.value, Phase::kBackward)},
+                                        .label = check.what,
+                                        .reason = "a number that is not finite must change nothing"});
     }
     return {};
   }
 
   void record_places() {
     for (const graph::Output& output : graph_.outputs()) {
-      const auto slot = slot_of(output.value);
-      out_.outputs[output.name] = {slot.buffer, slot.offset_bytes, graph_.value(output.value).desc};
+      const int version = sums_.contains(output.value) ? 1 : storage_.versions[output.value.index()];
+      out_.problem.outputs.push_back({output.name, use_at(slot_of(output.value), output.value, version, Role::kRead)});
+      out_.outputs[output.name] = graph_.value(output.value).desc;
     }
     for (size_t i = 0; i < graph_.values().size(); ++i) {
       const graph::Value& value = graph_.values()[i];

@@ -21,7 +21,7 @@ struct LowerOptions {
   };
 };
 
-/// Where the host finds an output after a step, or a scalar or input before it.
+/// Where a state is.
 struct Place {
   int buffer = -1;
   int64_t offset_bytes = 0;
@@ -32,9 +32,9 @@ struct Lowered {
   plan::Problem problem;
   std::vector<int> kernels;                                   ///< by problem kernel: index in the catalogue
   std::vector<std::shared_ptr<const Catalogue::Entry>> kept;  ///< the same, so that the catalogue keeps them
-  std::map<std::string, Place> outputs;
-  std::map<std::string, Place> state;  ///< parameters and state, by name
-  std::vector<std::string> scalars;    ///< scalar i is at byte 8·i of what is fed as `kScalarFeed`
+  std::map<std::string, TensorDesc> outputs;                  ///< the program says where they are
+  std::map<std::string, Place> state;                         ///< parameters and state, by name
+  std::vector<std::string> scalars;  ///< scalar i is at byte 8·i of what is fed as `kScalarFeed`
   /// What is fed beside the scalars, by label: the bytes of a constant, or nothing for an input.
   std::map<std::string, std::vector<std::byte>> feeds;
 };
@@ -45,7 +45,8 @@ inline constexpr const char* kScalarFeed = "step_scalars";
 /// Turns a graph in execution order into the planner's problem: storage is shared, kernels are prepared, versions and
 /// roles are written down.
 ///
-/// Errors: what the backends' preparation or the storage rules say, with the node's name.
+/// Errors: unsupported for an output that is fed, where there are several microbatches; what the backends' preparation
+/// or the storage rules say, with the node's name.
 Result<Lowered> lower(const graph::Graph& graph, const ops::OpTable& ops, Catalogue& catalogue,
                       const LowerOptions& options);
 

@@ -31,7 +31,8 @@ int64_t heap_bytes(const std::map<std::string, T>& items) {
 }
 
 int64_t heap_bytes(const program::Kernel& kernel) {
-  int64_t bytes = heap_bytes(kernel.op) + heap_bytes(kernel.srcs) + heap_bytes(kernel.dsts);
+  int64_t bytes = heap_bytes(kernel.op) + heap_bytes(kernel.srcs) + heap_bytes(kernel.dsts) +
+                  heap_bytes(kernel.accumulated_dsts) + heap_bytes(kernel.in_place);
   for ([[maybe_unused]] const auto& attribute : kernel.attributes) bytes += kNodeBytes + 64;
   return bytes;
 }
@@ -44,16 +45,18 @@ int64_t heap_bytes(const program::Program& p) {
   const auto of_segment = [&](const program::Segment& s) { return heap_bytes(s.instructions, of_instruction); };
   const auto of_kernel = [](const program::Kernel& k) { return heap_bytes(k); };
   return heap_bytes(p.kernels, of_kernel) + heap_bytes(p.buffers, of_buffer) + heap_bytes(p.residences) +
-         heap_bytes(p.segments, of_segment) + heap_bytes(p.entry_state) + heap_bytes(p.exit_state);
+         heap_bytes(p.segments, of_segment) + heap_bytes(p.entry_state) + heap_bytes(p.exit_state) +
+         heap_bytes(p.outputs, [](const program::Output& o) { return heap_bytes(o.name); });
 }
 
 int64_t heap_bytes(const plan::Problem& problem) {
   const auto of_buffer = [](const plan::ProblemBuffer& b) { return heap_bytes(b.name) + heap_bytes(b.origin); };
   const auto of_instruction = [](const plan::ProblemInstruction& i) {
-    return heap_bytes(i.uses) + heap_bytes(i.label);
+    return heap_bytes(i.uses) + heap_bytes(i.label) + heap_bytes(i.reason);
   };
   const auto of_segment = [&](const plan::ProblemSegment& s) { return heap_bytes(s.instructions, of_instruction); };
-  return heap_bytes(problem.buffers, of_buffer) + heap_bytes(problem.segments, of_segment);
+  return heap_bytes(problem.buffers, of_buffer) + heap_bytes(problem.segments, of_segment) +
+         heap_bytes(problem.outputs, [](const plan::ProblemOutput& o) { return heap_bytes(o.name); });
 }
 
 }  // namespace

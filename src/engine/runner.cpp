@@ -52,10 +52,17 @@ runtime::Outcome Runner::run(TraceSink* trace) {
   return executor_.run([this](runtime::InstructionId id, int64_t iteration) { return feed(id, iteration); }, trace);
 }
 
+const program::Output* Runner::find_output(std::string_view name) const {
+  const auto& outputs = compiled_.program().outputs;
+  const auto it = std::find_if(outputs.begin(), outputs.end(), [&](const auto& output) { return output.name == name; });
+  return it == outputs.end() ? nullptr : &*it;
+}
+
 const std::byte* Runner::output(std::string_view name) const {
-  const auto it = compiled_.lowered.outputs.find(std::string(name));
-  PLIMSOLL_CHECK(it != compiled_.lowered.outputs.end(), "no output ", name);
-  return executor_.address(compiled_.residence_of[static_cast<size_t>(it->second.buffer)]) + it->second.offset_bytes;
+  const program::Output* output = find_output(name);
+  PLIMSOLL_CHECK(output != nullptr, "no output ", name);
+  const program::Residence& residence = compiled_.program().residences[static_cast<size_t>(output->residence)];
+  return executor_.address(output->residence) + (output->begin_bytes - residence.begin_bytes);
 }
 
 float Runner::scalar_output(std::string_view name) const {

@@ -31,7 +31,7 @@ class Runner {
   /// The bytes of an output; valid until any program runs again in the same arena. Requires: the output exists.
   const std::byte* output(std::string_view name) const;
   float scalar_output(std::string_view name) const;
-  bool has_output(std::string_view name) const { return compiled_.lowered.outputs.contains(std::string(name)); }
+  bool has_output(std::string_view name) const { return find_output(name) != nullptr; }
 
   runtime::Executor& executor() { return executor_; }
   const CompiledProgram& compiled() const { return compiled_; }
@@ -44,6 +44,7 @@ class Runner {
     int64_t stride_bytes = 0;
   };
   std::byte* scalar(std::string_view name);
+  const program::Output* find_output(std::string_view name) const;
 
   const CompiledProgram& compiled_;
   runtime::Executor executor_;

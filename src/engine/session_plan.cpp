@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hardware/anonymous_mapping.h"
+#include "plan/check.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -13,6 +14,21 @@ Result<CompiledProgram> compile_beside(const models::Model& model, const Compile
   LowerOptions lowering{.state_offsets = train.state_offsets(), .step_base_bytes = train.plan.state_bytes};
   lowering.state_category = [](const graph::Value&) { return Category::kCache; };
   return compile(model.graph, environment, lowering, {});
+}
+
+/// Of the RAM, what nothing else needs is the arena's, for each program alone.
+Status prove_budget(const SessionPlan& session, std::optional<Bytes> ram) {
+  if (!ram) return {};
+  plan::Budgets budgets;
+  budgets.bytes[static_cast<size_t>(Space::kHost)] =
+      ram->value - (session.need.total_bytes() - session.need.arena_bytes);
+  for (const CompiledProgram* compiled : {&session.train, session.evaluate ? &*session.evaluate : nullptr,
+                                          session.generate ? &*session.generate : nullptr}) {
+    if (compiled == nullptr) continue;
+    const Status proof = plan::check_budgets(compiled->program(), budgets);
+    if (!proof.ok()) return refute(proof.error());
+  }
+  return {};
 }
 
 }  // namespace
@@ -61,6 +77,7 @@ Result<SessionPlan> plan_session(SessionSpec spec, Environment& environment, std
   }
   out.need = need_of(arena_bytes, data_bytes);
   PLIMSOLL_RETURN_IF_ERROR(check_need(out.need, out.train.plan, ram));
+  PLIMSOLL_RETURN_IF_ERROR(prove_budget(out, ram));
   return out;
 }
 

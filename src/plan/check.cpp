@@ -14,7 +14,6 @@ using program::Operand;
 using program::Program;
 using program::Residence;
 using program::Segment;
-using program::When;
 
 std::string describe(const Program& program, Place place) {
   const Segment& segment = program.segments[place.segment];
@@ -57,16 +56,6 @@ int64_t iterations_to_run(const Program& program, int index) {
   const int64_t least = round + 3;
   if (segment.trips <= least) return segment.trips;
   return least + (segment.trips - least) % round;
-}
-
-bool runs_in(When when, int64_t iteration, int64_t iterations) {
-  switch (when) {
-    case When::kAlways: return true;
-    case When::kFirst: return iteration == 0;
-    case When::kNotFirst: return iteration > 0;
-    case When::kLast: return iteration == iterations - 1;
-  }
-  return true;
 }
 
 int64_t address_of(const Residence& residence, const Operand& operand, int64_t iteration) {
@@ -125,6 +114,22 @@ Status check_copies(const Program& program, const std::vector<program::StateEntr
   return {};
 }
 
+/// What they hold at the end is for check_content.
+Status check_outputs(const Program& program) {
+  const Timeline timeline(program);
+  for (const program::Output& output : program.outputs) {
+    const Residence& residence = program.residences[output.residence];
+    const auto refusal = [&](const std::string& why) {
+      return invalid_argument("[check] output '" + output.name + "' in residence " + std::to_string(output.residence) +
+                              " '" + program.buffers[residence.buffer].name + "' " + why);
+    };
+    if (residence.slots != 1) return refusal("has several slots; an output has one");
+    if (timeline.at(residence.last) != timeline.end()) return refusal("does not live to the end of the program");
+    if (residence.space == Space::kDisk) return refusal("is on disk, where the host cannot read it");
+  }
+  return {};
+}
+
 /// What the contents are at the end is for check_content.
 Status check_state(const Program& program) {
   const Timeline timeline(program);
@@ -160,8 +165,10 @@ Status check_program(const program::Program& program, const Budgets& budgets) {
   PLIMSOLL_RETURN_IF_ERROR(program::check_structure(program));
   PLIMSOLL_RETURN_IF_ERROR(check::check_effort(program));
   PLIMSOLL_RETURN_IF_ERROR(check::check_instructions(program));
-  PLIMSOLL_RETURN_IF_ERROR(check::check_memory(program, budgets));
+  PLIMSOLL_RETURN_IF_ERROR(check::check_memory(program));
+  PLIMSOLL_RETURN_IF_ERROR(check_budgets(program, budgets));
   PLIMSOLL_RETURN_IF_ERROR(check::check_state(program));
+  PLIMSOLL_RETURN_IF_ERROR(check::check_outputs(program));
   PLIMSOLL_RETURN_IF_ERROR(check::check_recomputation(program));
   PLIMSOLL_RETURN_IF_ERROR(check::check_content(program));
   return check::check_order(program);

@@ -49,7 +49,8 @@ class ContentRun {
       slots_of(entry.residence)[0].assign(residence.begin_bytes, residence.end_bytes, {entry.version, kAllIterations});
     }
     for (int s = 0; s < std::ssize(program_.segments); ++s) PLIMSOLL_RETURN_IF_ERROR(run_segment(s));
-    return check_exit();
+    PLIMSOLL_RETURN_IF_ERROR(check_exit());
+    return check_outputs();
   }
 
  private:
@@ -196,15 +197,17 @@ class ContentRun {
   }
 
   Error wrong_content(size_t i, const char* verb, int version, int64_t begin, int64_t end, const Content* content) {
-    std::string found = "there is nothing";
-    if (content != nullptr) {
-      found = "there is version " + std::to_string(content->version);
-      if (content->iteration == kLastOfEarlierLoop) found += " of the last iteration of an earlier loop";
-      if (content->iteration >= 0) found += " made in iteration " + std::to_string(content->iteration);
-    }
     return invalid_argument(describe(program_, place_, i) + " " + verb + " version " + std::to_string(version) +
                             " of " + describe_range(begin, end) + " in iteration " + std::to_string(iteration_) +
-                            ", where " + found);
+                            ", where " + describe_found(content));
+  }
+
+  static std::string describe_found(const Content* content) {
+    if (content == nullptr) return "there is nothing";
+    std::string found = "there is version " + std::to_string(content->version);
+    if (content->iteration == kLastOfEarlierLoop) found += " of the last iteration of an earlier loop";
+    if (content->iteration >= 0) found += " made in iteration " + std::to_string(content->iteration);
+    return found;
   }
 
   Status check_exit() {
@@ -219,6 +222,25 @@ class ContentRun {
                                      program_.buffers[residence.buffer].name + "' in residence " +
                                      std::to_string(entry.residence) + "; " + describe_range(begin, end) + " hold " +
                                      (content == nullptr ? "nothing" : "version " + std::to_string(content->version)));
+          });
+      if (error) return *error;
+    }
+    return {};
+  }
+
+  /// What only the last of several iterations made for itself is no outcome of the program.
+  Status check_outputs() {
+    for (const program::Output& output : program_.outputs) {
+      std::optional<Error> error;
+      slots_of(output.residence)[0].visit(
+          output.begin_bytes, output.end_bytes, [&](int64_t begin, int64_t end, const Content* content) {
+            if (error ||
+                (content != nullptr && content->version == output.version && content->iteration == kAllIterations))
+              return;
+            error =
+                invalid_argument("[check] output '" + output.name + "' is version " + std::to_string(output.version) +
+                                 " of '" + program_.buffers[program_.residences[output.residence].buffer].name + "'; " +
+                                 describe_range(begin, end) + " at the end: " + describe_found(content));
           });
       if (error) return *error;
     }

@@ -174,8 +174,11 @@ class InstructionCheck {
     for (size_t i = 0; i < operands.size(); ++i)
       for (size_t j = i + 1; j < operands.size(); ++j) {
         if ((!writes(operands[i].role) && !writes(operands[j].role)) || !share_bytes(i, j)) continue;
-        if (!is_in_place(i, j))
+        if (!is_range_for_range(i, j))
           return refusal(j, "shares bytes with operand " + std::to_string(i) + ", and one of them is written");
+        if (!may_be_in_place(i, j))
+          return refusal(j, "is written over operand " + std::to_string(i) + ", which kernel '" +
+                                program_.kernels[instruction_.kernel].op + "' does not do in place");
       }
     return {};
   }
@@ -187,7 +190,14 @@ class InstructionCheck {
     return a.residence == b.residence && a.begin_bytes < b.end_bytes && b.begin_bytes < a.end_bytes;
   }
 
-  bool is_in_place(size_t i, size_t j) const {
+  /// Whether the kernel reads each byte of source i before it overwrites it as destination j.
+  bool may_be_in_place(size_t i, size_t j) const {
+    const Kernel& kernel = program_.kernels[instruction_.kernel];
+    const program::InPlace pair{static_cast<int>(j - kernel.srcs.size()), static_cast<int>(i)};
+    return std::ranges::count(kernel.in_place, pair) > 0;
+  }
+
+  bool is_range_for_range(size_t i, size_t j) const {
     const Operand& a = instruction_.operands[i];
     const Operand& b = instruction_.operands[j];
     return instruction_.kind == Kind::kCompute && a.role == Role::kRead &&

@@ -85,7 +85,7 @@ Status check_space(const Program& program, const Timeline& timeline, Space space
 
 }  // namespace
 
-Status check_memory(const Program& program, const Budgets& budgets) {
+Status check_memory(const Program& program) {
   for (int i = 0; i < std::ssize(program.residences); ++i) {
     const Residence& residence = program.residences[i];
     const int64_t arena = program.arena_bytes[static_cast<size_t>(residence.space)];
@@ -95,15 +95,23 @@ Status check_memory(const Program& program, const Budgets& budgets) {
                               std::to_string(arena) + " bytes");
   }
   const Timeline timeline(program);
-  for (int space = 0; space < kSpaceCount; ++space) {
-    // Arenas are reserved whole: what fits as a whole fits at every instruction.
-    if (program.arena_bytes[space] > budgets.bytes[space])
-      return invalid_argument("[check] the " + std::string(to_string(static_cast<Space>(space))) + " arena has " +
-                              std::to_string(program.arena_bytes[space]) + " bytes; the budget is " +
-                              std::to_string(budgets.bytes[space]));
+  for (int space = 0; space < kSpaceCount; ++space)
     PLIMSOLL_RETURN_IF_ERROR(check_space(program, timeline, static_cast<Space>(space)));
-  }
   return {};
 }
 
 }  // namespace plimsoll::plan::check
+
+namespace plimsoll::plan {
+
+Status check_budgets(const program::Program& program, const Budgets& budgets) {
+  // Arenas are reserved whole: what fits as a whole fits at every instruction.
+  for (size_t space = 0; space < budgets.bytes.size(); ++space)
+    if (program.arena_bytes[space] > budgets.bytes[space])
+      return invalid_argument("[check] the " + std::string(to_string(static_cast<Space>(space))) + " arena has " +
+                              std::to_string(program.arena_bytes[space]) + " bytes; the budget is " +
+                              std::to_string(budgets.bytes[space]));
+  return {};
+}
+
+}  // namespace plimsoll::plan

@@ -43,6 +43,9 @@ class TokenRun {
       const Residence& residence = program_.residences[entry.residence];
       for (int64_t i = residence.begin_bytes; i < residence.end_bytes; ++i) out = mix(out, byte(residence, i, 0));
     }
+    for (const Output& output : program_.outputs)
+      for (int64_t i = output.begin_bytes; i < output.end_bytes; ++i)
+        out = mix(out, byte(program_.residences[output.residence], i, 0));
     return out;
   }
 
@@ -150,6 +153,10 @@ class Mutator {
         p.kernels[i].accumulated_dsts =
             p.kernels[i].accumulated_dsts.empty() ? std::vector<int>{0} : std::vector<int>{};
       });
+    for (size_t i = 0; i < original_.kernels.size(); ++i)
+      add("kernel.in_place", [&](Program& p) { p.kernels[i].in_place.clear(); });
+    for (size_t i = 0; i < original_.outputs.size(); ++i)
+      for (int delta : {-1, 1}) add("output.version", [&](Program& p) { p.outputs[i].version += delta; });
     return std::move(out_);
   }
 

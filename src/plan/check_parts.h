@@ -42,15 +42,13 @@ class Timeline {
 /// Ordering and content look back no further than the time in which every slot comes round once.
 int64_t iterations_to_run(const program::Program& program, int segment);
 
-bool runs_in(program::When when, int64_t iteration, int64_t iterations);
-
 /// Where an operand's bytes begin in their space, in that iteration.
 int64_t address_of(const program::Residence& residence, const program::Operand& operand, int64_t iteration);
 
 inline bool writes(program::Role role) { return role != program::Role::kRead; }
 
 Status check_instructions(const program::Program& program);
-Status check_memory(const program::Program& program, const Budgets& budgets);
+Status check_memory(const program::Program& program);
 Status check_recomputation(const program::Program& program);
 Status check_content(const program::Program& program);
 Status check_order(const program::Program& program);

@@ -27,7 +27,7 @@ Program offloaded() {
   using samples::compute, samples::read, samples::update, samples::write;
   Program p;
   p.kernels = {{"f", {}, {samples::f32(16), samples::f32(16)}, {samples::f32(16)}, {}, 0},
-               {"sgd", {}, {samples::f32(16), samples::f32(16)}, {samples::f32(16)}, {}, 0}};
+               {"sgd", {}, {samples::f32(16), samples::f32(16)}, {samples::f32(16)}, {}, 0, {{0, 0}}}};
   p.buffers = {
       {"w", 64, Category::kParameters, "w"}, {"x", 64, Category::kInput, ""}, {"h", 64, Category::kActivations, ""}};
   p.residences = {
@@ -52,11 +52,44 @@ Program offloaded() {
   return p;
 }
 
+/// h = f(x, w) and h += f(x, w), then h anew in a second residence, in the same two steps; both halves of h are read.
+Program recomputed() {
+  using samples::compute, samples::read, samples::update, samples::write;
+  Program p;
+  p.kernels = {{"f", {{"axis", int64_t{0}}}, {samples::f32(16), samples::f32(16)}, {samples::f32(16)}, {}, 0},
+               {"f", {{"axis", int64_t{0}}}, {samples::f32(16), samples::f32(16)}, {samples::f32(16)}, {0}, 0},
+               {"g", {}, {samples::f32(16)}, {samples::f32(16)}, {}, 0}};
+  p.buffers = {{"w", 128, Category::kParameters, "w"}, {"x", 64}, {"h", 64}, {"y", 64}};
+  const program::Point end{0, 8};
+  p.residences = {{.buffer = 0, .end_bytes = 128, .first = {0, 0}, .last = end},
+                  {.buffer = 1, .end_bytes = 64, .offset_bytes = 128, .first = {0, 0}, .last = end},
+                  {.buffer = 2, .end_bytes = 64, .offset_bytes = 192, .first = {0, 1}, .last = {0, 4}},
+                  {.buffer = 2, .end_bytes = 64, .offset_bytes = 256, .first = {0, 5}, .last = end},
+                  {.buffer = 3, .end_bytes = 64, .offset_bytes = 320, .first = {0, 3}, .last = end}};
+  const auto add_h = [&](int kernel, int residence, program::Operand dst) {
+    dst.residence = residence;
+    p.segments[0].instructions.push_back(compute(kernel, "h", {read(1, 0, 64, 1), read(0, 0, 64, 0), dst}));
+  };
+  p.segments = {{"step", 1, {samples::feed("x", write(1, 0, 64, 1))}}};
+  add_h(0, 2, write(2, 0, 64, 1));
+  add_h(1, 2, update(2, 0, 64, 2));
+  p.segments[0].instructions.push_back(compute(2, "y", {read(2, 0, 64, 2), write(4, 0, 64, 1)}));
+  p.segments[0].instructions.push_back(samples::feed("x", write(1, 0, 64, 1)));
+  add_h(0, 3, write(3, 0, 64, 1));
+  add_h(1, 3, update(3, 0, 64, 2));
+  p.segments[0].instructions.push_back(compute(2, "y", {read(3, 0, 64, 2), write(4, 0, 64, 1)}));
+  p.entry_state = p.exit_state = {{0, 0}};
+  p.outputs = {{"y", 4, 0, 64, 1}};
+  p.arena_bytes[1] = 384;
+  return p;
+}
+
 TEST(CheckProgram, AcceptsEachKindOfValidProgram) {
   EXPECT_EQ(refusal_of(Program{}), "accepted");
   EXPECT_EQ(refusal_of(samples::single_segment()), "accepted");
   EXPECT_EQ(refusal_of(samples::streamed()), "accepted");
   EXPECT_EQ(refusal_of(offloaded()), "accepted");
+  EXPECT_EQ(refusal_of(recomputed()), "accepted");
   for (int64_t trips : {1, 2, 3, 4, 5, 6, 7, 8, 9, 1000, 1001}) {
     Program program = samples::microbatches();
     program.segments[1].trips = trips;
@@ -128,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
              "operand 0 'x' reads version 1 of bytes [0,256) in iteration 1, where there is version 1 made in iteration 0"},
         Case{"AccumulatorThatDoesNotCoverTheLoop", samples::microbatches, [](Program& p) { p.residences[4].first = {1, 1}; },
              "operand 2 'dw' adds into version 2 of bytes [0,256) in iteration 1, where there is nothing"},
-        Case{"AccumulatorThatEndsInTheLoop", samples::microbatches, [](Program& p) { step(p, 1, 4).when = When::kLast; p.residences[4].first = {0, 0}; p.residences[4].last = {1, 5}; p.segments[2].instructions.clear(); p.residences[6].last = {1, 5}; p.residences[6].first = {1, 5}; p.residences[4].last = {1, 4}; step(p, 1, 4).operands[1] = samples::read(3, 0, 256, 1); p.residences[3].last = {1, 5}; p.residences[0].last = {2, 0}; },
+        Case{"AccumulatorThatEndsInTheLoop", samples::microbatches, [](Program& p) { p.outputs.clear(); step(p, 1, 4).when = When::kLast; p.residences[4].first = {0, 0}; p.residences[4].last = {1, 5}; p.segments[2].instructions.clear(); p.residences[6].last = {1, 5}; p.residences[6].first = {1, 5}; p.residences[4].last = {1, 4}; step(p, 1, 4).operands[1] = samples::read(3, 0, 256, 1); p.residences[3].last = {1, 5}; p.residences[0].last = {2, 0}; },
              "operand 2 'dw' adds into version 2 of bytes [0,256) in iteration 1, where there is nothing"},
         Case{"OverwritingKernelInLaterIterations", samples::microbatches, [](Program& p) { p.kernels[1].accumulated_dsts.clear(); },
              "operand 2 'dw' must add in later iterations, but its kernel overwrites"},
@@ -140,7 +173,50 @@ INSTANTIATE_TEST_SUITE_P(
              [](Program& p) { std::swap(step(p, 0, 3), step(p, 0, 4)); p.residences[2].last = {0, 5}; p.residences[4].first = {0, 4};
                               p.residences[4].offset_bytes = 192; p.arena_bytes[0] = 256;
                               step(p, 0, 3).operands[1].residence = 2; step(p, 0, 4).operands[1].version = 1; },
-             "instruction 4 'h' makes version 1 of 'h' from version 1 of 'w'; segment 0 instruction 1 makes it from another version"},
+             "instruction 4 'h' makes version 1 of 'h' from version 1 of 'w' bytes [0,64); segment 0 instruction 1 makes it from version 0 of 'w' bytes [0,64)"},
+        Case{"RecomputationByAnotherOp", recomputed, [](Program& p) { p.kernels.push_back(p.kernels[0]); p.kernels[3].op = "q"; step(p, 0, 5).kernel = 3; },
+             "instruction 5 'h' makes version 1 of 'h' by q{axis=0}; segment 0 instruction 1 makes it by f{axis=0}"},
+        Case{"RecomputationWithOtherAttributes", recomputed, [](Program& p) { p.kernels.push_back(p.kernels[0]); p.kernels[3].attributes.set("axis", int64_t{1}); step(p, 0, 5).kernel = 3; },
+             "instruction 5 'h' makes version 1 of 'h' by f{axis=1}; segment 0 instruction 1 makes it by f{axis=0}"},
+        Case{"RecomputationInAnotherShape", recomputed, [](Program& p) { p.kernels.push_back(p.kernels[0]); p.kernels[3].dsts[0].shape = {4, 4}; step(p, 0, 5).kernel = 3; },
+             "instruction 5 'h' makes version 1 of 'h' by f{axis=0}; segment 0 instruction 1 makes it by f{axis=0}"},
+        Case{"RecomputationFromOtherBytes", recomputed, [](Program& p) { step(p, 0, 5).operands[1] = samples::read(0, 64, 128, 0); },
+             "instruction 5 'h' makes version 1 of 'h' from version 0 of 'w' bytes [64,128); segment 0 instruction 1 makes it from version 0 of 'w' bytes [0,64)"},
+        Case{"RecomputationFromAnotherBuffer", recomputed, [](Program& p) { step(p, 0, 5).operands[1] = samples::read(4, 0, 64, 1); },
+             "instruction 5 'h' makes version 1 of 'h' from version 1 of 'y' bytes [0,64); segment 0 instruction 1 makes it from version 0 of 'w' bytes [0,64)"},
+        Case{"RecomputedSumFromAnotherBuffer", recomputed, [](Program& p) { step(p, 0, 6).operands[0] = samples::read(4, 0, 64, 1); },
+             "instruction 6 'h' makes version 2 of 'h' from version 1 of 'y' bytes [0,64); segment 0 instruction 2 makes it from version 1 of 'x' bytes [0,64)"},
+        Case{"RecomputedSumThatStartsFromAnother", recomputed, [](Program& p) { step(p, 0, 6) = step(p, 0, 5); step(p, 0, 6).operands[2].version = 2; },
+             "instruction 6 'h' makes version 2 of 'h' from 2 sources; segment 0 instruction 2 makes it from 3 sources"},
+        Case{"RecomputationAsTheOtherDestination", recomputed,
+             [](Program& p) { for (program::Kernel& k : p.kernels) if (k.op == "f") k.dsts.push_back(k.dsts[0]);
+                              p.buffers.push_back({"spare", 64}); p.arena_bytes[1] = 448;
+                              p.residences.push_back({.buffer = 4, .end_bytes = 64, .offset_bytes = 384, .first = {0, 0}, .last = {0, 8}});
+                              for (int i : {1, 2, 5, 6}) step(p, 0, i).operands.push_back(samples::write(5, 0, 64, i));
+                              std::swap(step(p, 0, 5).operands[2], step(p, 0, 5).operands[3]); },
+             "instruction 5 'h' makes version 1 of 'h' by f{axis=0}; segment 0 instruction 1 makes it by f{axis=0}"},
+        Case{"AnotherInputForTheSameVersion", recomputed, [](Program& p) { step(p, 0, 4).label = "z"; },
+             "instruction 4 'z' makes version 1 of 'x' by feed 'z'; segment 0 instruction 0 makes it by feed 'x'"},
+        Case{"ZeroesForTheSameVersion", recomputed, [](Program& p) { step(p, 0, 4).kind = program::Kind::kZero; },
+             "instruction 4 'x' makes version 1 of 'x' by zero 'x'; segment 0 instruction 0 makes it by feed 'x'"},
+        Case{"AdditionBesideAnotherWriter", samples::microbatches, [](Program& p) { Instruction other = step(p, 1, 2); other.operands[2] = samples::write(4, 0, 256, 1); p.kernels.push_back(p.kernels[1]); p.kernels[5].accumulated_dsts.clear(); other.kernel = 5; step(p, 1, 3) = other; p.residences[5].last = {1, 4}; },
+             "instruction 3 'fc.grad' makes version 1 of 'dw' as write; segment 1 instruction 2 makes it as accumulate"},
+        Case{"InPlaceWhereTheKernelIsNot", samples::single_segment, [](Program& p) { step(p, 0, 1).operands[2] = samples::write(1, 0, 256, 2); },
+             "instruction 1 'fc' operand 2 'x' is written over operand 0, which kernel 'matmul' does not do in place"},
+        Case{"InPlaceOverTheOtherSource", samples::microbatches, [](Program& p) { p.kernels[3].in_place = {{0, 1}}; },
+             "instruction 4 'w.update' operand 3 'w' is written over operand 0, which kernel 'sgd' does not do in place"},
+        Case{"OutputOfAnotherVersion", samples::microbatches, [](Program& p) { p.outputs[1].version = 1; },
+             "output 'half of dw' is version 1 of 'dw'; bytes [128,256) at the end: there is version 2"},
+        Case{"OutputThatIsFreed", samples::single_segment, [](Program& p) { p.residences[4].last = {0, 5}; },
+             "output 'loss' in residence 4 'loss' does not live to the end of the program"},
+        Case{"OutputThatIsOverwritten", samples::single_segment, [](Program& p) { step(p, 0, 5) = step(p, 0, 3); step(p, 0, 5).operands[1].version = 2; p.exit_state = {{0, 0}}; },
+             "output 'loss' is version 1 of 'loss'; bytes [0,4) at the end: there is version 2"},
+        Case{"OutputThatIsIncomplete", samples::single_segment, [](Program& p) { p.buffers[4].size_bytes = p.residences[4].end_bytes = p.outputs[0].end_bytes = 8; },
+             "output 'loss' is version 1 of 'loss'; bytes [4,8) at the end: there is nothing"},
+        Case{"OutputOfTheLastMicrobatchAlone", samples::microbatches, [](Program& p) { p.outputs = {{"y", 3, 0, 256, 1}}; p.residences[3].first = {1, 0}; p.residences[3].last = {2, 1}; p.residences[6].offset_bytes = 1472; p.arena_bytes[1] = 1536; },
+             "output 'y' is version 1 of 'y'; bytes [0,256) at the end: there is version 1 of the last iteration of an earlier loop"},
+        Case{"OutputInSlots", samples::microbatches, [](Program& p) { p.outputs = {{"x", 2, 0, 256, 1}}; p.residences[2].last = {2, 1}; },
+             "output 'x' in residence 2 'x' has several slots; an output has one"},
         Case{"MissingWait", samples::microbatches, [](Program& p) { step(p, 1, 1).waits.clear(); },
              "instruction 1 'fc' operand 0 'x' on lane compute reads bytes of instruction 0 'x' on lane host_to_device, and no wait orders them"},
         Case{"MissingWaitForTheSlot", samples::microbatches, [](Program& p) { step(p, 1, 0).waits.clear(); },

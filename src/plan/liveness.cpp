@@ -34,6 +34,8 @@ std::vector<Lifetime> find_lifetimes(const Problem& problem) {
     }
     begins.push_back(position);
   }
+  std::vector<bool> is_output(problem.buffers.size());
+  for (const ProblemOutput& output : problem.outputs) is_output[static_cast<size_t>(output.use.buffer)] = true;
   std::vector<Lifetime> out;
   for (size_t i = 0; i < seen.size(); ++i) {
     const Seen& s = seen[i];
@@ -51,7 +53,7 @@ std::vector<Lifetime> find_lifetimes(const Problem& problem) {
     const auto loops = [&](int segment) { return problem.segments[static_cast<size_t>(segment)].trips > 1; };
     if (spans && loops(s.first_segment)) life.first = begins[static_cast<size_t>(s.first_segment)];
     if (spans && loops(s.last_segment)) life.last = begins[static_cast<size_t>(s.last_segment) + 1];
-    if (buffer.is_output) life.last = begins.back();
+    if (is_output[i]) life.last = begins.back();
     out.push_back(life);
   }
   return out;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "core/checked.h"
 #include "plan/liveness.h"
+#include "program/structure.h"
 
 namespace plimsoll::plan {
 namespace {
@@ -20,8 +22,17 @@ struct Item {
   Lifetime life;
   int64_t size_bytes = 0;
   int slots = 1;
+  int64_t fence_bytes = 0;  ///< free on both sides
 
   int64_t slot_bytes() const { return align_up(size_bytes, kAlignment); }
+  int64_t total_bytes() const { return slot_bytes() * slots + 2 * fence_bytes; }
+};
+
+/// How two instructions touch the same bytes, one of them writing.
+enum class Conflict {
+  kNone,
+  kInTurns,  ///< only in storage of which consecutive iterations have different slots
+  kAlways
 };
 
 class Planner {
@@ -31,18 +42,52 @@ class Planner {
   Result<Plan> run() {
     plan_.program.name = problem_.name;
     plan_.program.compile_hash = problem_.compile_hash;
+    PLIMSOLL_RETURN_IF_ERROR(check_sizes());
     add_buffers();
     place_state();
     add_items();
     PLIMSOLL_RETURN_IF_ERROR(place_items());
     find_tightest();
-    PLIMSOLL_RETURN_IF_ERROR(check_budget());
     write_segments();
+    PLIMSOLL_RETURN_IF_ERROR(check_budget());
     plan_.predicted_s = predict_s();
     return std::move(plan_);
   }
 
  private:
+  /// Where all sizes together are no more than an extent may have, no sum of some of them overflows.
+  Status check_sizes() const {
+    std::optional<int64_t> total = 0;
+    const auto add = [&](int64_t size, int64_t count) {
+      const auto padded = checked_align_up(size, kAlignment);
+      const auto all = padded ? checked_multiply(*padded, count) : std::nullopt;
+      total = total && all ? checked_add(*total, *all) : std::nullopt;
+    };
+    const auto refusal = [&](const std::string& what) {
+      return invalid_argument("[plan] " + what + " of '" + problem_.name + "'");
+    };
+    int64_t highest_state = 0;
+    for (const ProblemBuffer& buffer : problem_.buffers) {
+      const int64_t offset = buffer.state_offset.value_or(0);
+      if (buffer.size_bytes < 0 || offset < 0)
+        return refusal("negative size or offset in buffer '" + buffer.name + "'");
+      if (buffer.slots < 1) return refusal("no slot in buffer '" + buffer.name + "'");
+      add(buffer.size_bytes, buffer.slots);
+      highest_state = std::max(highest_state, offset);
+    }
+    for (const ProblemSegment& segment : problem_.segments)
+      for (const ProblemInstruction& instruction : segment.instructions) {
+        if (instruction.workspace_bytes < 0) return refusal("negative workspace in '" + instruction.label + "'");
+        add(instruction.workspace_bytes, 1);
+        if (instruction.workspace_bytes > 0) add(options_.fence_bytes, 2);
+      }
+    if (problem_.step_base_bytes < 0 || options_.fence_bytes < 0) return refusal("negative base or fence");
+    add(problem_.step_base_bytes, 1);
+    add(highest_state, 1);
+    if (total && *total <= program::kMostBytes) return {};
+    return refusal("more bytes than an address can count: the buffers");
+  }
+
   int64_t end_position() const {
     int64_t n = 0;
     for (const ProblemSegment& segment : problem_.segments) n += static_cast<int64_t>(segment.instructions.size());
@@ -92,8 +137,10 @@ class Planner {
     for (const ProblemSegment& segment : problem_.segments) {
       for (const ProblemInstruction& instruction : segment.instructions) {
         if (instruction.workspace_bytes > 0) {
-          items_.push_back(
-              {static_cast<int>(plan_.program.buffers.size()), {position, position + 1}, instruction.workspace_bytes});
+          items_.push_back({.buffer = static_cast<int>(plan_.program.buffers.size()),
+                            .life = {position, position + 1},
+                            .size_bytes = instruction.workspace_bytes,
+                            .fence_bytes = align_up(options_.fence_bytes, kAlignment)});
           plan_.program.buffers.push_back({.name = instruction.label + ".workspace",
                                            .size_bytes = instruction.workspace_bytes,
                                            .category = program::Category::kWorkspace,
@@ -107,12 +154,13 @@ class Planner {
   Status place_items() {
     OffsetProblem offsets;
     for (const Item& item : items_)
-      offsets.buffers.push_back({item.life.first, item.life.last, item.slot_bytes() * item.slots, kAlignment});
+      offsets.buffers.push_back({item.life.first, item.life.last, item.total_bytes(), kAlignment});
     PLIMSOLL_ASSIGN(const OffsetSolution solution, try_plan_offsets(offsets, options_.offsets));
     for (size_t i = 0; i < items_.size(); ++i) {
       const Item& item = items_[i];
-      const int residence = add_residence(item.buffer, item.life, plan_.state_bytes + solution.offsets[i], item.slots,
-                                          item.slots > 1 ? item.slot_bytes() : 0);
+      const int64_t offset = plan_.state_bytes + solution.offsets[i] + item.fence_bytes;
+      const int residence =
+          add_residence(item.buffer, item.life, offset, item.slots, item.slots > 1 ? item.slot_bytes() : 0);
       if (static_cast<size_t>(item.buffer) < residence_of_.size())
         residence_of_[static_cast<size_t>(item.buffer)] = residence;
       else
@@ -120,6 +168,7 @@ class Planner {
     }
     plan_.step_bytes = solution.height;
     plan_.step_lower_bound = solution.lower_bound;
+    if (options_.fence_bytes > 0) plan_.arena_bytes = std::max(plan_.arena_bytes, plan_.state_bytes + solution.height);
     plan_.program.arena_bytes[static_cast<size_t>(options_.space)] = plan_.arena_bytes;
     return {};
   }
@@ -127,8 +176,8 @@ class Planner {
   void find_tightest() {
     std::map<int64_t, int64_t> change;
     for (const Item& item : items_) {
-      change[item.life.first] += item.slot_bytes() * item.slots;
-      change[item.life.last] -= item.slot_bytes() * item.slots;
+      change[item.life.first] += item.total_bytes();
+      change[item.life.last] -= item.total_bytes();
     }
     int64_t alive = 0, most = -1, where = 0;
     for (const auto& [position, delta] : change) {
@@ -156,12 +205,7 @@ class Planner {
     auto why = std::make_shared<Infeasible>();
     why->needed_bytes = plan_.arena_bytes;
     why->budget_bytes = options_.budget->value;
-    const auto& segments = problem_.segments;
-    if (static_cast<size_t>(plan_.tightest.segment) < segments.size())
-      why->tightest_step = segments[static_cast<size_t>(plan_.tightest.segment)]
-                               .instructions[static_cast<size_t>(plan_.tightest.index)]
-                               .label;
-    for (const Plan::Holder& holder : plan_.holders) why->holders.push_back({holder.name, holder.size_bytes});
+    describe_tightest(plan_, *why);
     return Error{ErrorCode::kInfeasible,
                  "the step needs " + to_string(Bytes{plan_.arena_bytes}) + " in " +
                      std::string(to_string(options_.space)) + ", the budget is " + to_string(*options_.budget),
@@ -187,10 +231,21 @@ class Planner {
       plan_.program.entry_state.push_back({residence_of_[i], 0});
       plan_.program.exit_state.push_back({residence_of_[i], versions[i]});
     }
+    for (const ProblemOutput& output : problem_.outputs)
+      plan_.program.outputs.push_back({.name = output.name,
+                                       .residence = residence_of_[static_cast<size_t>(output.use.buffer)],
+                                       .begin_bytes = output.use.begin_bytes,
+                                       .end_bytes = output.use.end_bytes,
+                                       .version = output.use.version});
   }
 
   Instruction make_instruction(const ProblemInstruction& from, int64_t position) const {
-    Instruction to{.lane = from.lane, .kind = from.kind, .kernel = from.kernel, .when = from.when, .label = from.label};
+    Instruction to{.lane = from.lane,
+                   .kind = from.kind,
+                   .kernel = from.kernel,
+                   .when = from.when,
+                   .label = from.label,
+                   .reason = from.reason};
     for (const Use& use : from.uses)
       to.operands.push_back({.residence = residence_of_[static_cast<size_t>(use.buffer)],
                              .begin_bytes = use.begin_bytes,
@@ -203,7 +258,8 @@ class Planner {
   }
 
   /// One wait for each pair of lanes that touch the same storage: on the latest conflicting instruction of the other
-  /// lane in this iteration, and, in a loop, on the last one of the iteration before.
+  /// lane in this iteration, and, in a loop, on the last one of the iteration before. Where that iteration had another
+  /// slot, the other lane need only have begun it: then it has ended the one that had this slot.
   void add_waits(program::Segment& segment) const {
     std::vector<int> index_in_lane;
     std::array<int, program::kLaneCount> counts{};
@@ -213,47 +269,51 @@ class Planner {
     for (size_t i = 0; i < all.size(); ++i) {
       for (int lane = 0; lane < program::kLaneCount; ++lane) {
         if (lane == static_cast<int>(all[i].lane) || counts[static_cast<size_t>(lane)] == 0) continue;
-        const auto conflicting = [&](size_t j) {
-          return static_cast<int>(all[j].lane) == lane && conflict(all[i], all[j]);
+        const auto conflict_with = [&](size_t j) {
+          return static_cast<int>(all[j].lane) == lane ? find_conflict(all[i], all[j]) : Conflict::kNone;
         };
-        const auto wait_on = [&](size_t j, bool previous) {
-          segment.instructions[i].waits.push_back({static_cast<Lane>(lane), index_in_lane[j], previous});
+        const auto wait_on = [&](int index, bool previous) {
+          segment.instructions[i].waits.push_back({static_cast<Lane>(lane), index, previous});
         };
         size_t j = i;
-        while (j > 0 && !conflicting(j - 1)) --j;
-        if (j > 0) wait_on(j - 1, false);
+        while (j > 0 && conflict_with(j - 1) == Conflict::kNone) --j;
+        if (j > 0) wait_on(index_in_lane[j - 1], false);
         if (segment.trips == 1) continue;
+        bool has_turns = false;
         size_t k = all.size();
-        while (k > i && !conflicting(k - 1)) --k;
-        if (k > i) wait_on(k - 1, true);
+        for (; k > i; --k) {
+          const Conflict conflict = conflict_with(k - 1);
+          if (conflict == Conflict::kAlways) break;
+          has_turns = has_turns || conflict == Conflict::kInTurns;
+        }
+        if (k > i)
+          wait_on(index_in_lane[k - 1], true);
+        else if (has_turns)
+          wait_on(0, true);
       }
     }
   }
 
-  /// Whether two instructions touch the same bytes and one of them writes.
-  bool conflict(const Instruction& a, const Instruction& b) const {
+  Conflict find_conflict(const Instruction& a, const Instruction& b) const {
+    Conflict out = Conflict::kNone;
     for (const program::Operand& x : a.operands) {
       for (const program::Operand& y : b.operands) {
         if (x.role == Role::kRead && y.role == Role::kRead) continue;
         const Residence& p = plan_.program.residences[static_cast<size_t>(x.residence)];
         const Residence& q = plan_.program.residences[static_cast<size_t>(y.residence)];
-        if (p.space == q.space && p.offset_bytes < q.extent_end() && q.offset_bytes < p.extent_end()) return true;
+        if (p.space != q.space || p.offset_bytes >= q.extent_end() || q.offset_bytes >= p.extent_end()) continue;
+        if (x.residence != y.residence || p.slots == 1) return Conflict::kAlways;
+        out = Conflict::kInTurns;
       }
     }
-    return false;
+    return out;
   }
 
   double predict_s() const {
     double total_ns = 0;
-    for (const ProblemSegment& segment : problem_.segments) {
-      double once_ns = 0;
-      for (const ProblemInstruction& instruction : segment.instructions) {
-        // "first" and "not first" variants share one trip.
-        const bool is_once = instruction.when == program::When::kFirst || instruction.when == program::When::kLast;
-        once_ns += is_once && segment.trips > 1 ? 0 : instruction.duration_ns;
-      }
-      total_ns += once_ns * static_cast<double>(segment.trips);
-    }
+    for (const ProblemSegment& segment : problem_.segments)
+      for (const ProblemInstruction& instruction : segment.instructions)
+        total_ns += instruction.duration_ns * static_cast<double>(program::count_runs(instruction.when, segment.trips));
     return total_ns * 1e-9;
   }
 
@@ -266,6 +326,15 @@ class Planner {
 };
 
 }  // namespace
+
+void describe_tightest(const Plan& plan, Infeasible& why) {
+  const auto& segments = plan.program.segments;
+  if (static_cast<size_t>(plan.tightest.segment) < segments.size())
+    why.tightest_step = segments[static_cast<size_t>(plan.tightest.segment)]
+                            .instructions[static_cast<size_t>(plan.tightest.index)]
+                            .label;
+  for (const Plan::Holder& holder : plan.holders) why.holders.push_back({holder.name, holder.size_bytes});
+}
 
 Result<Plan> make_plan(const Problem& problem, const PlanOptions& options) { return Planner(problem, options).run(); }
 

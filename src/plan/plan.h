@@ -10,6 +10,8 @@ namespace plimsoll::plan {
 struct PlanOptions {
   program::Space space = program::Space::kHost;  ///< where compute and state are
   std::optional<Bytes> budget{};                 ///< for the arena of `space`
+  /// Bytes left free on both sides of each workspace, for runs that watch them (runtime/guard.h).
+  int64_t fence_bytes = 0;
   OffsetOptions offsets{};
 };
 
@@ -30,10 +32,13 @@ struct Plan {
   std::vector<Holder> holders;  ///< alive at the tightest point, largest first, workspace included
 };
 
+/// Fills in the tightest step and the holders of `why`.
+void describe_tightest(const Plan& plan, Infeasible& why);
+
 /// Decides an address for every buffer and turns the problem into a program.
 ///
 /// Errors: infeasible with the least budget that would do, the tightest step and its largest holders; invalid_argument
-/// where sizes overflow. Order: a pure function of its arguments.
+/// where a size is negative or all of them together overflow. Order: a pure function of its arguments.
 Result<Plan> make_plan(const Problem& problem, const PlanOptions& options = {});
 
 }  // namespace plimsoll::plan

@@ -16,7 +16,6 @@ struct ProblemBuffer {
   std::string origin;
   bool is_state = false;                  ///< lives across steps, in the state region
   std::optional<int64_t> state_offset{};  ///< bytes; where another program has already put this state
-  bool is_output = false;                 ///< read by the host after the step: alive to the end
   int slots = 1;                          ///< above 1: alive through its whole segment, iterations take turns
 };
 
@@ -38,6 +37,7 @@ struct ProblemInstruction {
   double duration_ns = 0;
   program::When when = program::When::kAlways;
   std::string label;
+  std::string reason = {};  ///< why it is here, for people; empty where it is plain
 };
 
 struct ProblemSegment {
@@ -46,12 +46,19 @@ struct ProblemSegment {
   std::vector<ProblemInstruction> instructions;
 };
 
+/// What the host reads after the step: its buffer is alive to the end.
+struct ProblemOutput {
+  std::string name;
+  Use use;
+};
+
 /// What the planner solves: plain numbers, with no idea of what the kernels mean.
 struct Problem {
   std::string name;
   std::string compile_hash;
   std::vector<ProblemBuffer> buffers;
   std::vector<ProblemSegment> segments;
+  std::vector<ProblemOutput> outputs;
   int64_t step_base_bytes = 0;  ///< where state without an offset of its own, and after it the step region, begins
 };
 

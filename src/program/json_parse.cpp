@@ -159,9 +159,15 @@ TensorDesc parse_desc(const Reader& in) {
   return out;
 }
 
+InPlace parse_in_place(const Reader& in) {
+  if (!in.expect_array(2, 2)) return {};
+  return {in[size_t{0}].to_int<int>(), in[size_t{1}].to_int<int>()};
+}
+
 Kernel parse_kernel(const Reader& in) {
   Kernel out;
-  if (!in.expect_object({"op", "srcs", "dsts"}, {"attributes", "accumulated_dsts", "workspace_bytes"})) return out;
+  if (!in.expect_object({"op", "srcs", "dsts"}, {"attributes", "accumulated_dsts", "workspace_bytes", "in_place"}))
+    return out;
   out.op = in["op"].to_text();
   if (in.has("attributes")) out.attributes = parse_attributes(in["attributes"]);
   out.srcs = in["srcs"].to_list(parse_desc);
@@ -169,6 +175,7 @@ Kernel parse_kernel(const Reader& in) {
   if (in.has("accumulated_dsts"))
     out.accumulated_dsts = in["accumulated_dsts"].to_list([](const Reader& entry) { return entry.to_int<int>(); });
   if (in.has("workspace_bytes")) out.workspace_bytes = in["workspace_bytes"].to_int<int64_t>();
+  if (in.has("in_place")) out.in_place = in["in_place"].to_list(parse_in_place);
   return out;
 }
 
@@ -237,6 +244,12 @@ StateEntry parse_state_entry(const Reader& in) {
   return {in[size_t{0}].to_int<int>(), in[size_t{1}].to_int<int>()};
 }
 
+Output parse_output(const Reader& in) {
+  if (!in.expect_array(5, 5)) return {};
+  return {in[size_t{0}].to_text(), in[size_t{1}].to_int<int>(), in[size_t{2}].to_int<int64_t>(),
+          in[size_t{3}].to_int<int64_t>(), in[size_t{4}].to_int<int>()};
+}
+
 Program parse(const Reader& in) {
   Program out;
   // Another version has other keys: say that first.
@@ -244,7 +257,7 @@ Program parse(const Reader& in) {
     return in["format_version"].report("is not " + std::to_string(Program::kFormatVersion) + ", the only one known"),
            out;
   if (!in.expect_object({"format_version", "name", "compile_hash", "arena_bytes", "kernels", "buffers", "residences",
-                         "segments", "entry_state", "exit_state"}))
+                         "segments", "entry_state", "exit_state", "outputs"}))
     return out;
   out.name = in["name"].to_text();
   out.compile_hash = in["compile_hash"].to_text();
@@ -258,6 +271,7 @@ Program parse(const Reader& in) {
   out.segments = in["segments"].to_list(parse_segment);
   out.entry_state = in["entry_state"].to_list(parse_state_entry);
   out.exit_state = in["exit_state"].to_list(parse_state_entry);
+  out.outputs = in["outputs"].to_list(parse_output);
   return out;
 }
 

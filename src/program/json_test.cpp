@@ -36,7 +36,8 @@ Program with_every_field() {
                        {blocked, {DType::kI64, Shape{}, {}}},
                        {{DType::kBool, Shape{0, 3}, {}}},
                        {0},
-                       1LL << 40});
+                       1LL << 40,
+                       {{0, 1}, {0, 0}}});
   p.residences[1].space = Space::kPmem;
   p.segments[1].trips = 1LL << 40;
   p.segments[2].instructions[4].waits.push_back({Lane::kDiskWrite, 0, true});
@@ -71,7 +72,7 @@ TEST(ProgramJson, PutsOneInstructionOnALine) {
 TEST(ProgramJson, NamesTheFieldThatIsWrong) {
   const std::string good = to_json(samples::microbatches());
   const std::tuple<std::string, std::string, std::string> cases[] = {
-      {"\"format_version\":1", "\"format_version\":2", "format_version is not 1"},
+      {"\"format_version\":2", "\"format_version\":1", "format_version is not 2"},
       {"\"compile_hash\"", "\"compile_hush\"", "has no 'compile_hash'"},
       {"\"trips\":4", "\"trips\":0", "segments[1].trips is 0"},
       {"\"trips\":4", "\"trips\":4.5", "segments[1].trips is no integer"},
@@ -105,6 +106,12 @@ TEST(ProgramJson, NamesTheFieldThatIsWrong) {
       {"\"dtype\":\"f32\"", "\"dtype\":\"f99\"", "kernels[0].srcs[0].dtype is 'f99'"},
       {"\"accumulated_dsts\":[0]", "\"accumulated_dsts\":[1]", "kernels[1].accumulated_dsts[0] is 1; expected 0..0"},
       {"\"exit_state\":[\n [0,1]", "\"exit_state\":[\n [9,1]", "exit_state[0].residence is 9"},
+      {"\"in_place\":[[0,0]]", "\"in_place\":[[1,0]]", "kernels[3].in_place[0].dst is 1; expected 0..0"},
+      {"\"in_place\":[[0,0]]", "\"in_place\":[[0,3]]", "kernels[3].in_place[0].src is 3; expected 0..2"},
+      {"[\"norm\",6,0,4,1]", "[\"norm\",7,0,4,1]", "outputs[0].residence is 7; expected 0..6"},
+      {"[\"norm\",6,0,4,1]", "[\"norm\",6,0,5,1]", "outputs[0] covers bytes [0,5); expected a range in [0,4)"},
+      {"[\"norm\",6,0,4,1]", "[\"norm\",6,0,4,-1]", "outputs[0].version is -1"},
+      {"\"outputs\"", "\"output\"", "has no 'outputs'"},
       {"\"host\":1472", "\"host\":-1", "arena_bytes[1] is -1"},
       {"{\"format_version\"", "[\"format_version\"", "the text is no JSON"},
   };

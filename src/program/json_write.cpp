@@ -43,6 +43,7 @@ Json to_json_value(const Kernel& kernel) {
   out["dsts"] = to_json_value(kernel.dsts);
   if (!kernel.accumulated_dsts.empty()) out["accumulated_dsts"] = kernel.accumulated_dsts;
   if (kernel.workspace_bytes != 0) out["workspace_bytes"] = kernel.workspace_bytes;
+  for (const InPlace& pair : kernel.in_place) out["in_place"].push_back(Json::array({pair.dst, pair.src}));
   return out;
 }
 
@@ -87,6 +88,10 @@ Json to_json_value(const Instruction& instruction) {
 
 Json to_json_value(const StateEntry& entry) { return Json::array({entry.residence, entry.version}); }
 
+Json to_json_value(const Output& output) {
+  return Json::array({output.name, output.residence, output.begin_bytes, output.end_bytes, output.version});
+}
+
 /// "[", one element a line, "]".
 template <class Element>
 std::string print_list(const std::vector<Element>& elements) {
@@ -121,6 +126,7 @@ std::string to_json(const Program& program) {
   out += ",\n\"segments\":" + print_segments(program.segments);
   out += ",\n\"entry_state\":" + print_list(program.entry_state);
   out += ",\n\"exit_state\":" + print_list(program.exit_state);
+  out += ",\n\"outputs\":" + print_list(program.outputs);
   return out + "}\n";
 }
 

@@ -38,6 +38,26 @@ std::optional<int64_t> try_size_bytes(const TensorDesc& desc) {
   return numel ? checked_multiply(*numel, size_bytes(desc.dtype)) : std::nullopt;
 }
 
+bool runs_in(When when, int64_t iteration, int64_t trips) {
+  switch (when) {
+    case When::kAlways: return true;
+    case When::kFirst: return iteration == 0;
+    case When::kNotFirst: return iteration > 0;
+    case When::kLast: return iteration == trips - 1;
+  }
+  return true;
+}
+
+int64_t count_runs(When when, int64_t trips) {
+  switch (when) {
+    case When::kAlways: return trips;
+    case When::kFirst:
+    case When::kLast: return 1;
+    case When::kNotFirst: return trips - 1;
+  }
+  return trips;
+}
+
 std::string_view to_string(Lane lane) {
   static constexpr std::array<std::string_view, kLaneCount> kNames{"compute",        "host_compute", "host_to_device",
                                                                    "device_to_host", "disk_read",    "disk_write"};

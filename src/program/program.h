@@ -18,6 +18,13 @@ using plimsoll::Space;
 enum class Lane : uint8_t { kCompute, kHostCompute, kHostToDevice, kDeviceToHost, kDiskRead, kDiskWrite };
 constexpr int kLaneCount = 6;
 
+/// Destination `dst` may have the very bytes of source `src`: the kernel reads each of them before it overwrites it.
+struct InPlace {
+  int dst = 0;
+  int src = 0;
+  friend bool operator==(const InPlace&, const InPlace&) = default;
+};
+
 /// One way of computing an op, prepared by a backend before the run: a pure function of its sources (and of what the
 /// accumulated destinations hold).
 struct Kernel {
@@ -27,6 +34,7 @@ struct Kernel {
   std::vector<TensorDesc> dsts;
   std::vector<int> accumulated_dsts;  ///< these add into what the destination holds
   int64_t workspace_bytes = 0;
+  std::vector<InPlace> in_place;  ///< the op's alias rule: no other destination may share bytes with a source
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
@@ -66,7 +74,7 @@ struct Residence {
   friend bool operator==(const Residence&, const Residence&) = default;
 
   int64_t size_bytes() const { return end_bytes - begin_bytes; }
-  /// One past the last byte of the last slot.
+  /// One past the last byte of the last slot. Requires: the program has passed check_structure, so it cannot overflow.
   int64_t extent_end() const { return offset_bytes + (slots - 1) * stride_bytes + size_bytes(); }
 };
 
@@ -146,25 +154,42 @@ struct StateEntry {
   friend bool operator==(const StateEntry&, const StateEntry&) = default;
 };
 
+/// What the host may read when the program has ended: version `version` of these bytes, complete, of all iterations, in
+/// a residence of one slot that lives to the end.
+struct Output {
+  std::string name;
+  int residence = 0;
+  int64_t begin_bytes = 0;  ///< range within the buffer
+  int64_t end_bytes = 0;
+  int version = 0;
+  friend bool operator==(const Output&, const Output&) = default;
+};
+
 /// The executable artefact: everything that a step does, with every address decided.
 struct Program {
-  static constexpr int kFormatVersion = 1;
+  static constexpr int kFormatVersion = 2;
 
   int format_version = kFormatVersion;
   std::string name;
-  std::string compile_hash;  ///< of all decisions that can change bits
+  std::string compile_hash;  ///< of all decisions that can change bits; empty where it was not compiled from a graph
   std::vector<Kernel> kernels;
   std::vector<Buffer> buffers;
   std::vector<Residence> residences;
   std::vector<Segment> segments;
   std::vector<StateEntry> entry_state;
   std::vector<StateEntry> exit_state;
+  std::vector<Output> outputs;
   std::array<int64_t, kSpaceCount> arena_bytes{};  ///< one arena a space, from offset 0
   friend bool operator==(const Program&, const Program&) = default;
 };
 
 /// Bytes of storage of a tensor, or nothing where its shape or layout makes no sense or the size overflows.
 std::optional<int64_t> try_size_bytes(const TensorDesc& desc);
+
+/// Whether an instruction runs in this iteration of so many.
+bool runs_in(When when, int64_t iteration, int64_t trips);
+/// In how many of so many iterations an instruction runs.
+int64_t count_runs(When when, int64_t trips);
 
 std::string_view to_string(Lane lane);
 std::string_view to_string(Role role);

@@ -40,9 +40,9 @@ inline Program single_segment() {
   p.name = "single";
   p.compile_hash = "0123abcd";
   p.kernels = {{"matmul", {{"transpose_a", false}}, {f32(64), f32(64)}, {f32(64)}, {}, 256},
-               {"relu", {}, {f32(64)}, {f32(64)}, {}, 0},
+               {"relu", {}, {f32(64)}, {f32(64)}, {}, 0, {{0, 0}}},
                {"reduce_sum", {{"axes", std::vector<int64_t>{}}}, {f32(64)}, {f32(1)}, {}, 0},
-               {"sgd", {{"momentum", 0.5}}, {f32(128), f32(64)}, {f32(128)}, {}, 0}};
+               {"sgd", {{"momentum", 0.5}}, {f32(128), f32(64)}, {f32(128)}, {}, 0, {{0, 0}}}};
   p.buffers = {{"w", 512, Category::kParameters, "w"},
                {"x", 256, Category::kInput, "x"},
                {"y", 256, Category::kActivations, "fc"},
@@ -66,6 +66,7 @@ inline Program single_segment() {
         compute(3, "w.update", {read(0, 0, 512, 0), read(2, 0, 256, 2), update(0, 0, 512, 1)})}}};
   p.entry_state = {{0, 0}};
   p.exit_state = {{0, 1}};
+  p.outputs = {{"loss", 4, 0, 4, 1}};
   p.arena_bytes[static_cast<size_t>(Space::kHost)] = 1280;
   return p;
 }
@@ -78,7 +79,7 @@ inline Program microbatches() {
   p.kernels = {{"matmul", {}, {f32(64), f32(64)}, {f32(64)}, {}, 0},
                {"matmul_grad", {}, {f32(64), f32(64)}, {f32(64)}, {0}, 128},
                {"tied_grad", {}, {f32(64)}, {f32(64)}, {0}, 0},
-               {"sgd", {}, {f32(64), f32(64), f32(1)}, {f32(64)}, {}, 0},
+               {"sgd", {}, {f32(64), f32(64), f32(1)}, {f32(64)}, {}, 0, {{0, 0}}},
                {"sum_of_squares", {}, {f32(64)}, {f32(1)}, {}, 0}};
   p.buffers = {{"w", 256, Category::kParameters, "w"},  {"lr", 4, Category::kRuntime, "lr"},
                {"x", 256, Category::kInput, "x"},       {"y", 256, Category::kActivations, "fc"},
@@ -117,6 +118,7 @@ inline Program microbatches() {
       {"norm", 1, {compute(4, "norm", {read(4, 0, 256, 2), write(6, 0, 4, 1)})}}};
   p.entry_state = {{0, 0}};
   p.exit_state = {{0, 1}};
+  p.outputs = {{"norm", 6, 0, 4, 1}, {"half of dw", 4, 128, 256, 2}};
   p.arena_bytes[static_cast<size_t>(Space::kHost)] = 1472;
   return p;
 }
@@ -128,7 +130,7 @@ inline Program streamed() {
   p.name = "streamed";
   p.kernels = {{"scale", {{"factor", 0.5}}, {f32(32)}, {f32(32)}, {}, 0},
                {"add", {}, {f32(32), f32(32)}, {f32(32)}, {}, 0},
-               {"sgd", {}, {f32(32), f32(32)}, {f32(32)}, {}, 0}};
+               {"sgd", {}, {f32(32), f32(32)}, {f32(32)}, {}, 0, {{0, 0}}}};
   p.buffers = {{"w", 256, Category::kParameters, "w"},
                {"x", 128, Category::kInput, ""},
                {"h", 128, Category::kActivations, ""},

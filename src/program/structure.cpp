@@ -1,7 +1,5 @@
 #include "program/structure.h"
 
-#include <limits>
-
 namespace plimsoll::program {
 namespace {
 
@@ -38,6 +36,11 @@ Status check_kernel(const std::string& path, const Kernel& kernel) {
   for (size_t i = 0; i < kernel.accumulated_dsts.size(); ++i)
     PLIMSOLL_RETURN_IF_ERROR(check_within(element(path + ".accumulated_dsts", i), kernel.accumulated_dsts[i], 0,
                                           static_cast<int64_t>(kernel.dsts.size())));
+  for (size_t i = 0; i < kernel.in_place.size(); ++i) {
+    const std::string pair = element(path + ".in_place", i);
+    PLIMSOLL_RETURN_IF_ERROR(check_within(pair + ".dst", kernel.in_place[i].dst, 0, std::ssize(kernel.dsts)));
+    PLIMSOLL_RETURN_IF_ERROR(check_within(pair + ".src", kernel.in_place[i].src, 0, std::ssize(kernel.srcs)));
+  }
   return check_not_negative(path + ".workspace_bytes", kernel.workspace_bytes);
 }
 
@@ -68,9 +71,8 @@ Status check_extent(const std::string& path, const Residence& residence) {
   PLIMSOLL_RETURN_IF_ERROR(check_not_negative(path + ".stride_bytes", residence.stride_bytes));
   if (residence.slots > 1 && residence.stride_bytes < residence.size_bytes())
     return fault(path + ".stride_bytes", "is less than one slot's size of " + std::to_string(residence.size_bytes()));
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 4;
   const auto slots = checked_multiply(residence.slots, residence.stride_bytes);
-  if (!slots || *slots > kMost || residence.offset_bytes > kMost || residence.size_bytes() > kMost)
+  if (!slots || *slots > kMostBytes || residence.offset_bytes > kMostBytes || residence.size_bytes() > kMostBytes)
     return fault(path, "ends at an address that overflows");
   return {};
 }
@@ -140,6 +142,14 @@ Status check_state(const std::string& path, const std::vector<StateEntry>& state
   return {};
 }
 
+Status check_output(const std::string& path, const Output& output, const Program& program) {
+  PLIMSOLL_RETURN_IF_ERROR(check_within(path + ".residence", output.residence, 0, std::ssize(program.residences)));
+  const Residence& residence = program.residences[output.residence];
+  PLIMSOLL_RETURN_IF_ERROR(
+      check_range(path, output.begin_bytes, output.end_bytes, residence.begin_bytes, residence.end_bytes));
+  return check_not_negative(path + ".version", output.version);
+}
+
 }  // namespace
 
 Status check_structure(const Program& program) {
@@ -157,7 +167,10 @@ Status check_structure(const Program& program) {
   for (size_t i = 0; i < program.segments.size(); ++i)
     PLIMSOLL_RETURN_IF_ERROR(check_segment(element("segments", i), program.segments[i], program));
   PLIMSOLL_RETURN_IF_ERROR(check_state("entry_state", program.entry_state, program));
-  return check_state("exit_state", program.exit_state, program);
+  PLIMSOLL_RETURN_IF_ERROR(check_state("exit_state", program.exit_state, program));
+  for (size_t i = 0; i < program.outputs.size(); ++i)
+    PLIMSOLL_RETURN_IF_ERROR(check_output(element("outputs", i), program.outputs[i], program));
+  return {};
 }
 
 }  // namespace plimsoll::program

@@ -1,9 +1,14 @@
 #pragma once
 
+#include <limits>
+
 #include "core/result.h"
 #include "program/program.h"
 
 namespace plimsoll::program {
+
+/// No offset, size or extent of slots is larger, so that sums of a few of them fit into int64.
+inline constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max() / 4;
 
 /// Checks that every index points at something, every range lies within its owner, every enumerator exists and every
 /// size is sound, so that later code may use them without looking. What the instructions mean is not judged here.

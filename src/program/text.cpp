@@ -40,6 +40,9 @@ std::string print(const Program&, const Kernel& kernel) {
   for (size_t i = 0; i < kernel.accumulated_dsts.size(); ++i)
     out += (i == 0 ? " adds into " : ",") + std::to_string(kernel.accumulated_dsts[i]);
   if (kernel.workspace_bytes != 0) out += " workspace " + std::to_string(kernel.workspace_bytes);
+  for (size_t i = 0; i < kernel.in_place.size(); ++i)
+    out += (i == 0 ? " in place " : ", ") + std::to_string(kernel.in_place[i].dst) + " over " +
+           std::to_string(kernel.in_place[i].src);
   return out;
 }
 
@@ -94,6 +97,14 @@ std::string print(const Program& program, const StateEntry& entry) {
   if (residence == nullptr) return "residence " + std::to_string(entry.residence) + "?";
   return name_of_buffer(program, residence->buffer) + " v" + std::to_string(entry.version) + " " +
          print_range(residence->begin_bytes, residence->end_bytes) + " " + print_address(*residence);
+}
+
+std::string print(const Program& program, const Output& output) {
+  std::string out = quote(output.name) + " is ";
+  const Residence* residence = find(program.residences, output.residence);
+  if (residence == nullptr) return out + "residence " + std::to_string(output.residence) + "?";
+  return out + name_of_buffer(program, residence->buffer) + " v" + std::to_string(output.version) + " " +
+         print_range(output.begin_bytes, output.end_bytes) + " " + print_address(*residence);
 }
 
 template <class Element>
@@ -168,6 +179,7 @@ std::vector<Section> to_sections(const Program& program) {
         list(program, "segment " + quote(segment.name) + " × " + std::to_string(segment.trips), segment.instructions));
   out.push_back(list(program, "entry state", program.entry_state));
   out.push_back(list(program, "exit state", program.exit_state));
+  out.push_back(list(program, "outputs", program.outputs));
   return out;
 }
 
@@ -186,10 +198,11 @@ std::string to_text(const Program& program) {
 std::vector<Difference> diff(const Program& a, const Program& b) {
   std::vector<Section> of_a = to_sections(a);
   std::vector<Section> of_b = to_sections(b);
-  // The shorter one gets empty segments before the two states that stand at the end.
+  // The shorter one gets empty segments before the three sections that stand at the end.
+  constexpr std::ptrdiff_t kSectionsAfterSegments = 3;
   const size_t size = std::max(of_a.size(), of_b.size());
-  of_a.insert(of_a.end() - 2, size - of_a.size(), {});
-  of_b.insert(of_b.end() - 2, size - of_b.size(), {});
+  of_a.insert(of_a.end() - kSectionsAfterSegments, size - of_a.size(), {});
+  of_b.insert(of_b.end() - kSectionsAfterSegments, size - of_b.size(), {});
   std::vector<Difference> out;
   for (size_t i = 0; i < size; ++i) {
     const std::string& title = of_b[i].title.empty() ? of_a[i].title : of_b[i].title;

@@ -20,6 +20,9 @@ TEST(ProgramText, ShowsInstructionsWithOperandsWaitsAndReasons) {
   EXPECT_THAT(text, HasSubstr("   4 compute check 'loss' reads 'loss' v1 [0,4) host@512 — a loss that is not finite"));
   EXPECT_THAT(text, HasSubstr("   1 matmul_grad (f32[64], f32[64]) -> (f32[64]) adds into 0 workspace 128\n"));
   EXPECT_THAT(text, HasSubstr("   3 'y' [0,256) host@832 live 1:1..1:4\n"));
+  EXPECT_THAT(text, HasSubstr("   1 relu (f32[64]) -> (f32[64]) in place 0 over 0\n"));
+  EXPECT_THAT(text, HasSubstr("outputs\n   0 'norm' is 'norm' v1 [0,4) host@832\n"
+                              "   1 'half of dw' is 'dw' v2 [128,256) host@1088\n"));
   EXPECT_THAT(text, HasSubstr("arena host 1472 bytes\n"));
 }
 
@@ -28,6 +31,16 @@ TEST(ProgramText, PrintsAProgramWithWrongIndices) {
   program.residences[0].buffer = 99;
   program.segments[0].instructions[0].operands[0].residence = -3;
   EXPECT_THAT(to_text(program), HasSubstr("feed 'x' writes residence -3?"));
+}
+
+TEST(When, RunsAsOftenAsItIsCounted) {
+  EXPECT_EQ(count_runs(When::kNotFirst, 4), 3);
+  for (int when = 0; when < kWhenCount; ++when)
+    for (const int64_t trips : {1, 2, 5}) {
+      int64_t runs = 0;
+      for (int64_t i = 0; i < trips; ++i) runs += runs_in(static_cast<When>(when), i, trips) ? 1 : 0;
+      EXPECT_EQ(runs, count_runs(static_cast<When>(when), trips)) << when << " of " << trips;
+    }
 }
 
 TEST(ProgramDiff, OfEqualProgramsIsEmpty) { EXPECT_THAT(diff(samples::streamed(), samples::streamed()), IsEmpty()); }

@@ -10,7 +10,6 @@ namespace {
 
 using program::Instruction;
 using program::Kind;
-using program::When;
 
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -19,18 +18,21 @@ int64_t now_ns() {
 
 }  // namespace
 
-bool runs_in(When when, int64_t iteration, int64_t trips) {
-  switch (when) {
-    case When::kAlways: return true;
-    case When::kFirst: return iteration == 0;
-    case When::kNotFirst: return iteration > 0;
-    case When::kLast: return iteration == trips - 1;
-  }
-  return false;
+Status check_executable(const program::Program& program) {
+  for (const program::Segment& segment : program.segments)
+    for (const Instruction& instruction : segment.instructions)
+      if (instruction.kind == Kind::kRead || instruction.kind == Kind::kWrite)
+        return unsupported("[executor] segment '" + segment.name + "' has " + std::string(to_string(instruction.kind)) +
+                           " '" + instruction.label + "', but there are no lanes to the disk");
+  return {};
 }
 
 Executor::Executor(const program::Program& program, Binding binding) : program_(program), binding_(std::move(binding)) {
   PLIMSOLL_CHECK(binding_.kernels.size() == program.kernels.size(), binding_.kernels.size());
+  const Status status = check_executable(program);
+  PLIMSOLL_CHECK(status.ok(), program.name);
+  for (size_t space = 0; space < program.arena_bytes.size(); ++space)
+    PLIMSOLL_CHECK(program.arena_bytes[space] == 0 || binding_.arenas[space] != nullptr, "no arena in space ", space);
   size_t most_srcs = 0, most_dsts = 0;
   for (const program::Kernel& kernel : program.kernels) {
     most_srcs = std::max(most_srcs, kernel.srcs.size());
@@ -95,9 +97,8 @@ bool Executor::run_one(InstructionId id, int64_t iteration, FeedSource feed) {
       return std::isfinite(number);
     }
     case Kind::kRead:
-    case Kind::kWrite: break;
+    case Kind::kWrite: break;  // refused when it was bound
   }
-  PLIMSOLL_CHECK(false, "this machine has no lane for ", to_string(instruction.kind));
   return false;
 }
 

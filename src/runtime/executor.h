@@ -17,6 +17,10 @@ struct Binding {
   backends::Backend* backend = nullptr;
 };
 
+/// Whether an executor can run all instructions of a program: one without lanes to the disk cannot read or write there.
+/// Errors: unsupported, with the first that it cannot.
+Status check_executable(const program::Program& program);
+
 /// Names one instruction of a program.
 struct InstructionId {
   int segment = 0;
@@ -39,7 +43,7 @@ using FeedSource = FunctionRef<const void*(InstructionId feed, int64_t iteration
 /// backend's pool.
 class Executor {
  public:
-  /// Requires: the program passed the checker, and `binding` fits it.
+  /// Requires: the program passed the checker and check_executable, and `binding` has its kernels and its arenas.
   Executor(const program::Program& program, Binding binding);
 
   /// Executes all segments.
@@ -62,8 +66,5 @@ class Executor {
   std::vector<const void*> srcs_;  ///< scratch for one launch
   std::vector<void*> dsts_;
 };
-
-/// Whether an instruction runs in this iteration of so many.
-bool runs_in(program::When when, int64_t iteration, int64_t trips);
 
 }  // namespace plimsoll::runtime

@@ -13,6 +13,13 @@ namespace {
 
 constexpr double kLearningRate = 0.01;
 constexpr int64_t kClasses = 10;
+constexpr int32_t kIgnored = -100;
+
+/// Whole numbers are drawn below this.
+int64_t classes_of(const graph::Value& input) {
+  if (input.name == "segments" || input.name == "next_sentence") return 2;
+  return input.name == "targets" && input.desc.shape.rank() == 1 ? kClasses : kTinyVocabulary;
+}
 
 bool is_update(const graph::Node& node) {
   return node.phase == graph::Phase::kUpdate && node.name.ends_with(".update");
@@ -38,6 +45,16 @@ models::Model make_tiny_gpt2(const ops::OpTable& ops, int64_t batch, int64_t seq
   return models::make_gpt2(config, batch, seq, ops).value();
 }
 
+models::Model make_tiny_bert(const ops::OpTable& ops, int64_t batch, int64_t seq) {
+  const models::BertConfig config{.vocab_size = kTinyVocabulary,
+                                  .max_position_embeddings = 64,
+                                  .num_hidden_layers = 1,
+                                  .num_attention_heads = 2,
+                                  .hidden_size = 32,
+                                  .intermediate_size = 64};
+  return models::make_bert(config, batch, seq, ops).value();
+}
+
 models::Model make_mlp(const ops::OpTable& ops, int64_t batch, int64_t width) {
   models::Model model{.name = "mlp"};
   models::ModelBuilder b(model, ops);
@@ -58,8 +75,8 @@ SmallStep::SmallStep(Environment& environment, const models::Model& model, const
           .value()
           .graph;
   if (options.gives_gradients) add_gradient_outputs(graph);
-  compiled_ =
-      compile(graph, environment, {.microbatches = options.microbatches, .in_place = options.in_place}, {}).value();
+  const LowerOptions lowering{.microbatches = options.microbatches, .in_place = options.in_place};
+  compiled_ = compile(graph, environment, lowering, {.fence_bytes = options.fence_bytes}).value();
   arena_ = memory::try_make_host_arena(Bytes{compiled_.plan.arena_bytes}, environment.pool()).value();
   runner_ = std::make_unique<Runner>(compiled_, environment, arena_->data());
   fill_state(model);
@@ -71,20 +88,25 @@ void SmallStep::fill_state(const models::Model& model) {
 }
 
 void SmallStep::fill_inputs(const graph::Graph& graph, int64_t microbatches) {
+  const bool has_segments = graph.find_value("segments").is_valid();
   for (const graph::Value& value : graph.values()) {
     if (value.kind != graph::ValueKind::kInput) continue;
     inputs_[value.name].resize(static_cast<size_t>(value.desc.size_bytes() * microbatches));
     const Philox random(stable_hash(value.name));
-    const int64_t classes = value.name == "targets" && value.desc.shape.rank() == 1 ? kClasses : kTinyVocabulary;
+    const bool is_masked = has_segments && value.name == "targets";
     for (uint64_t i = 0; i < static_cast<uint64_t>(value.desc.numel() * microbatches); ++i) {
       const uint32_t word = random(i, 0)[0];
       if (value.desc.dtype == DType::kF32)
         input<float>(value.name)[i] = to_unit_float(word) - 0.5f;
       else
-        input<int32_t>(value.name)[i] = static_cast<int32_t>(word % static_cast<uint32_t>(classes));
+        input<int32_t>(value.name)[i] =
+            is_masked && i % 4 != 1 ? kIgnored : static_cast<int32_t>(word % static_cast<uint32_t>(classes_of(value)));
     }
     runner_->set_feed(value.name, inputs_[value.name].data(), value.desc.size_bytes());
   }
+  if (has_segments)
+    runner_->set_scalar("inv_valid_sentences",
+                        1.0f / static_cast<float>(inputs_.at("next_sentence").size() / sizeof(int32_t)));
   runner_->set_scalar("inv_valid_tokens", 1.0f / static_cast<float>(inputs_.at("targets").size() / sizeof(int32_t)));
 }
 
@@ -115,7 +137,7 @@ Tensors SmallStep::state() const {
 
 Tensors SmallStep::outputs() const {
   Tensors out;
-  for (const auto& [name, place] : compiled_.lowered.outputs) out[name] = to_floats(runner_->output(name), place.desc);
+  for (const auto& [name, desc] : compiled_.lowered.outputs) out[name] = to_floats(runner_->output(name), desc);
   return out;
 }
 

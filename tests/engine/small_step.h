@@ -9,10 +9,11 @@
 #include "engine/runner.h"
 #include "engine/training_graph.h"
 #include "memory/arena.h"
+#include "models/bert.h"
 #include "models/gpt2.h"
 #include "runtime/guard.h"
 
-/// What the engine's tests share: two small models, fed with numbers that depend on names and positions alone.
+/// What the engine's tests share: three small models, fed with numbers that depend on names and positions alone.
 namespace plimsoll::engine {
 
 inline constexpr int64_t kTinyVocabulary = 101;
@@ -23,6 +24,9 @@ models::Model make_tiny_gpt2(const ops::OpTable& ops, int64_t batch, int64_t seq
 /// Three linear layers before the cross-entropy of ten classes; inputs x f32 [batch,16] and targets i32 [batch].
 models::Model make_mlp(const ops::OpTable& ops, int64_t batch, int64_t width = 48);
 
+/// One layer of width 32, with both heads; targets are masked as data for BERT are: most are -100, the last too.
+models::Model make_tiny_bert(const ops::OpTable& ops, int64_t batch, int64_t seq);
+
 /// A value's elements by its name.
 using Tensors = std::map<std::string, std::vector<float>>;
 
@@ -32,6 +36,7 @@ struct SmallStepOptions {
   optim::OptimizerConfig optimizer{};
   bool checks_gradients = true;
   bool gives_gradients = false;  ///< as outputs "<parameter>.grad"
+  int64_t fence_bytes = 0;       ///< free on both sides of each workspace
 };
 
 /// A model's training step, compiled, in an arena of its own, with parameters, inputs and scalars filled in.
