@@ -110,6 +110,9 @@ Status run(const Options& o) {
   const auto guard =
       runtime::run_guarded(runner.executor(), session->arena().bytes(), Space::kHost,
                            [&](runtime::InstructionId id, int64_t iteration) { return runner.feed(id, iteration); });
+  if (!guard.outcome.is_finite) return corrupt("the guarded step came upon a number that is not finite");
+  if (!guard.fault.empty())
+    return corrupt("the guarded step found a fault, which is a bug in plimsoll: " + guard.fault);
   std::sort(seconds.begin() + 2, seconds.end());
   const double median = seconds[2 + (seconds.size() - 2) / 2];
   return print_rows(o.json, {{"model", o.model},

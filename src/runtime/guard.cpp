@@ -1,6 +1,7 @@
 #include "runtime/guard.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <vector>
 
@@ -82,13 +83,66 @@ class Guard {
   bool run_one(InstructionId id, int64_t iteration) {
     const Instruction& instruction =
         program_.segments[static_cast<size_t>(id.segment)].instructions[static_cast<size_t>(id.index)];
+    std::vector<Written> written = find_written(instruction, iteration);
+    std::vector<Kept> fences = raise_fences({id.segment, id.index}, instruction, iteration);
+    for (const Written& w : written)
+      if (w.is_fresh) memory::fill(w.bytes, memory::kPoison);
+    const std::vector<Kept> old = keep_old(written);
     const uint64_t before = options_.checks_outside ? hash_outside(instruction, iteration) : 0;
     const bool is_finite = executor_.run_one(id, iteration, feed_);
-    if (options_.checks_outside && hash_outside(instruction, iteration) != before && report_.fault.empty())
-      report_.fault = "'" + instruction.label + "' changed bytes that it does not own";
-    for (const Operand& operand : instruction.operands) inspect(instruction, operand, iteration);
+    const bool is_outside_whole = !options_.checks_outside || hash_outside(instruction, iteration) == before;
+    measure(written, memory::kPoison);
+    if (std::any_of(written.begin(), written.end(), [](const Written& w) { return w.looks_short(); })) {
+      for (const Kept& kept : old) kept.put_back();
+      for (const Written& w : written)
+        if (w.is_fresh) memory::fill(w.bytes, memory::kOtherPoison);
+      executor_.run_one(id, iteration, feed_);
+      measure(written, memory::kOtherPoison);
+    }
+    const bool fences_hold = lower_fences(fences);
+    for (const Written& w : written) book(instruction, w);
+    if (!fences_hold) report(instruction, "wrote beyond its workspace");
+    if (!is_outside_whole) report(instruction, "changed bytes that it does not own");
     if (!is_finite) report_.outcome = {.is_finite = false, .failed_check = id};
     return is_finite;
+  }
+
+  void report(const Instruction& instruction, const char* what) {
+    if (report_.fault.empty()) report_.fault = "'" + instruction.label + "' " + what;
+  }
+
+  /// Bytes that an instruction writes.
+  struct Written {
+    std::span<std::byte> bytes;
+    bool is_workspace = false;
+    bool is_fresh = false;  ///< nothing is read there before it is written, so it may hold any pattern
+    int64_t extent = 0;     ///< how far into it something was written, as far as is known
+
+    bool looks_short() const {
+      return is_fresh && (is_workspace ? extent == 0 : extent < static_cast<int64_t>(bytes.size()));
+    }
+  };
+
+  std::vector<Written> find_written(const Instruction& instruction, int64_t iteration) const {
+    std::vector<Written> out;
+    for (const Operand& operand : instruction.operands) {
+      if (operand.role == Role::kRead || !is_here(operand)) continue;
+      const auto bytes = bytes_of(operand, iteration);
+      const bool is_workspace = operand.role == Role::kWorkspace;
+      const auto shares = [&](const Operand& other) {
+        if (&other == &operand || !is_here(other)) return false;
+        const auto there = bytes_of(other, iteration);
+        return there.data() < bytes.data() + bytes.size() && bytes.data() < there.data() + there.size();
+      };
+      const bool is_fresh = (is_workspace || operand.role == Role::kWrite) &&
+                            std::none_of(instruction.operands.begin(), instruction.operands.end(), shares);
+      out.push_back({bytes, is_workspace, is_fresh, is_fresh ? 0 : static_cast<int64_t>(bytes.size())});
+    }
+    return out;
+  }
+
+  bool is_here(const Operand& operand) const {
+    return program_.residences[static_cast<size_t>(operand.residence)].space == space_;
   }
 
   std::span<std::byte> bytes_of(const Operand& operand, int64_t iteration) const {
@@ -97,25 +151,82 @@ class Guard {
     return arena_.subspan(static_cast<size_t>(begin), static_cast<size_t>(operand.end_bytes - operand.begin_bytes));
   }
 
-  /// Books how far into an operand something was written.
-  void inspect(const Instruction& instruction, const Operand& operand, int64_t iteration) {
-    if (operand.role == Role::kRead || program_.residences[static_cast<size_t>(operand.residence)].space != space_)
-      return;
-    const std::span<std::byte> bytes = bytes_of(operand, iteration);
-    const int64_t extent = memory::touched_extent(bytes, memory::kPoison);
-    // Which part of a workspace a kernel uses may depend on which worker took a task: any of it stands for all.
-    const bool is_workspace = operand.role == Role::kWorkspace;
-    touch(bytes.data() - arena_.data() + (is_workspace && extent > 0 ? static_cast<int64_t>(bytes.size()) : extent));
-    if (!is_workspace && extent < static_cast<int64_t>(bytes.size()) && report_.fault.empty())
-      report_.fault = "'" + instruction.label + "' left the end of an output unwritten";
+  /// Bytes of the arena and what they held.
+  struct Kept {
+    std::span<std::byte> bytes;
+    std::vector<std::byte> content;
+
+    explicit Kept(std::span<std::byte> from) : bytes(from), content(from.begin(), from.end()) {}
+    void put_back() const { std::copy(content.begin(), content.end(), bytes.begin()); }
+  };
+
+  /// What a second run of the kernel must find as the first one did.
+  static std::vector<Kept> keep_old(const std::vector<Written>& written) {
+    std::vector<Kept> out;
+    if (std::none_of(written.begin(), written.end(), [](const Written& w) { return w.is_fresh; })) return out;
+    for (const Written& w : written)
+      if (!w.is_fresh) out.emplace_back(w.bytes);
+    return out;
+  }
+
+  static void measure(std::vector<Written>& written, std::byte pattern) {
+    for (Written& w : written)
+      if (w.is_fresh) w.extent = std::max(w.extent, memory::touched_extent(w.bytes, pattern));
+  }
+
+  /// Which part of a workspace a kernel uses may depend on which worker took a task: any of it stands for all.
+  void book(const Instruction& instruction, const Written& w) {
+    const auto size = static_cast<int64_t>(w.bytes.size());
+    const int64_t extent = w.is_workspace && w.extent > 0 ? size : w.extent;
+    if (extent > 0) touch(w.bytes.data() - arena_.data() + extent);
+    if (!w.is_workspace && extent < size) report(instruction, "left the end of an output unwritten");
+  }
+
+  std::vector<Kept> raise_fences(Point point, const Instruction& instruction, int64_t iteration) {
+    std::vector<Kept> out;
+    for (const Operand& operand : instruction.operands) {
+      if (operand.role != Role::kWorkspace || !is_here(operand)) continue;
+      for (const std::span<std::byte> beside : find_free_beside(point, bytes_of(operand, iteration)))
+        if (!beside.empty()) out.emplace_back(beside);
+    }
+    for (const Kept& fence : out) memory::fill(fence.bytes, memory::kFence);
+    report_.fences += static_cast<int64_t>(out.size());
+    return out;
+  }
+
+  bool lower_fences(const std::vector<Kept>& fences) const {
+    bool hold = true;
+    for (const Kept& fence : fences) {
+      hold = hold && !memory::find_touched(fence.bytes, memory::kFence);
+      fence.put_back();
+    }
+    return hold;
+  }
+
+  /// Up to kFenceBytes before and after `bytes` that no residence has at that point.
+  std::array<std::span<std::byte>, 2> find_free_beside(Point point, std::span<std::byte> bytes) const {
+    const int64_t begin = bytes.data() - arena_.data();
+    const int64_t end = begin + static_cast<int64_t>(bytes.size());
+    int64_t low = std::max<int64_t>(0, begin - memory::kFenceBytes);
+    int64_t high = std::min(static_cast<int64_t>(arena_.size()), end + memory::kFenceBytes);
+    for (const Residence& r : program_.residences) {
+      if (r.space != space_ || point < r.first || r.last <= point) continue;
+      if (r.extent_end() <= begin)
+        low = std::max(low, r.extent_end());
+      else if (r.offset_bytes >= end)
+        high = std::min(high, r.offset_bytes);
+    }
+    const auto range = [&](int64_t from, int64_t to) {
+      return arena_.subspan(static_cast<size_t>(from), static_cast<size_t>(std::max<int64_t>(0, to - from)));
+    };
+    return {range(low, begin), range(end, high)};
   }
 
   /// A hash of every byte that the instruction may not change.
   uint64_t hash_outside(const Instruction& instruction, int64_t iteration) const {
     std::vector<std::pair<int64_t, int64_t>> written;
     for (const Operand& operand : instruction.operands) {
-      if (operand.role == Role::kRead || program_.residences[static_cast<size_t>(operand.residence)].space != space_)
-        continue;
+      if (operand.role == Role::kRead || !is_here(operand)) continue;
       const auto bytes = bytes_of(operand, iteration);
       const int64_t begin = bytes.data() - arena_.data();
       written.emplace_back(begin, begin + static_cast<int64_t>(bytes.size()));

@@ -1,38 +1,42 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <span>
 #include <vector>
+
+#include "memory/poison.h"
 
 namespace plimsoll::conformance {
 
 /// Memory with a fence on both sides that shows writes beyond its end; 64-byte aligned.
 class FencedBuffer {
  public:
-  /// Every byte starts as `poison`; 0xFF is NaN in all floating types.
-  explicit FencedBuffer(int64_t size_bytes, unsigned char poison = 0xFF)
-      : size_(static_cast<size_t>(size_bytes)), storage_(size_ + 2 * kFence + kAlignment, kFenceByte) {
+  /// Every byte starts as poison, which is NaN in all floating types.
+  explicit FencedBuffer(int64_t size_bytes)
+      : size_(static_cast<size_t>(size_bytes)), storage_(size_ + 2 * kFence + kAlignment, memory::kFence) {
     const auto address = reinterpret_cast<uintptr_t>(storage_.data()) + kFence;
     begin_ = (address + kAlignment - 1) / kAlignment * kAlignment - reinterpret_cast<uintptr_t>(storage_.data());
-    std::memset(data(), poison, size_);
+    memory::fill(all().subspan(begin_, size_), memory::kPoison);
   }
 
-  unsigned char* data() { return storage_.data() + begin_; }
+  unsigned char* data() { return reinterpret_cast<unsigned char*>(storage_.data()) + begin_; }
   std::vector<unsigned char> bytes() { return {data(), data() + size_}; }
 
-  bool fences_hold() const {
-    for (size_t i = 0; i < storage_.size(); ++i)
-      if ((i < begin_ || i >= begin_ + size_) && storage_[i] != kFenceByte) return false;
-    return true;
+  bool fences_hold() {
+    return !memory::find_touched(all().first(begin_), memory::kFence) &&
+           !memory::find_touched(all().subspan(begin_ + size_), memory::kFence);
   }
 
  private:
-  static constexpr size_t kFence = 256;
+  static constexpr size_t kFence = memory::kFenceBytes;
   static constexpr size_t kAlignment = 64;
-  static constexpr unsigned char kFenceByte = 0xA5;
+
+  std::span<std::byte> all() { return storage_; }
+
   size_t size_;
   size_t begin_ = 0;
-  std::vector<unsigned char> storage_;
+  std::vector<std::byte> storage_;
 };
 
 }  // namespace plimsoll::conformance

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/small_step.h"
+#include "memory/poison.h"
+#include "plan/check.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -13,6 +15,7 @@ struct Case {
 class Guard : public testing::TestWithParam<Case> {
  protected:
   models::Model make_model(const ops::OpTable& ops) const {
+    if (GetParam().model == "bert") return make_tiny_bert(ops, 3, 12);
     return GetParam().model == "mlp" ? make_mlp(ops, 56) : make_tiny_gpt2(ops, 3, 17, 0.1);
   }
   SmallStepOptions options(bool in_place) const {
@@ -53,7 +56,39 @@ TEST_P(Guard, CaseG4OutputsAndGradientsDoNotDependOnReuse) {
   EXPECT_LE(with.compiled().plan.arena_bytes, without.compiled().plan.arena_bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(, Guard, testing::Values(Case{"gpt2", 1}, Case{"gpt2", 4}, Case{"mlp", 1}, Case{"mlp", 4}),
+TEST_P(Guard, NoKernelWritesBeyondItsWorkspace) {
+  const auto environment = make_environment(2);
+  SmallStepOptions fenced = options(true);
+  fenced.fence_bytes = memory::kFenceBytes;
+  SmallStep step(*environment, make_model(environment->ops()), fenced);
+  SmallStep plain(*environment, make_model(environment->ops()), options(true));
+  const runtime::GuardReport report = step.run_guarded(1, {});
+  EXPECT_EQ(report.fault, "");
+  ASSERT_TRUE(plain.run(1).is_finite);
+  expect_equal_bits(step.state(), plain.state(), "state");
+  int64_t workspaces = 0;
+  for (const program::Segment& segment : step.compiled().program().segments)
+    for (const program::Instruction& instruction : segment.instructions)
+      for (const program::Operand& operand : instruction.operands)
+        if (operand.role == program::Role::kWorkspace)
+          workspaces += program::count_runs(instruction.when, segment.trips);
+  EXPECT_GT(workspaces, 0);
+  EXPECT_EQ(report.fences, 2 * workspaces);
+}
+
+// What may share bytes is written down in every kernel, and the checker asks for it: without, the step is refused.
+TEST_P(Guard, InPlaceStepsAreProvenByTheirKernels) {
+  const auto environment = make_environment(1);
+  SmallStep step(*environment, make_model(environment->ops()), options(true));
+  program::Program program = step.compiled().program();
+  EXPECT_TRUE(plan::check_program(program, {}).ok());
+  for (program::Kernel& kernel : program.kernels) kernel.in_place.clear();
+  EXPECT_FALSE(plan::check_program(program, {}).ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(, Guard,
+                         testing::Values(Case{"gpt2", 1}, Case{"gpt2", 4}, Case{"mlp", 1}, Case{"mlp", 4},
+                                         Case{"bert", 1}, Case{"bert", 4}),
                          [](const testing::TestParamInfo<Case>& test) {
                            return test.param.model + "_microbatches_" + std::to_string(test.param.microbatches);
                          });
