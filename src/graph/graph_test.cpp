@@ -60,5 +60,27 @@ TEST(Verify, RefusesAMicrobatchNodeAfterTheUpdate) {
   EXPECT_FALSE(result.ok());
 }
 
+std::string fault_of(const std::string& lines) {
+  const auto result =
+      try_parse_graph("graph \"g\"\n%0 = state \"s\" : f32[1]\n%1 = f \"a\" update (%0) : f32[1]\n" + lines);
+  return result.ok() ? "" : result.error().message;
+}
+
+TEST(Verify, RefusesEndsThatMeanNothing) {
+  EXPECT_EQ(fault_of("update %0 <- %1\n"), "");
+  EXPECT_NE(fault_of("update %0 <- %1\nupdate %0 <- %1\n").find("update of 's' occurs twice"), std::string::npos);
+  EXPECT_NE(fault_of("%2 = f \"b\" update (%1) accumulate(0) : f32[1]\nupdate %0 <- %1\n").find("not live"),
+            std::string::npos);
+  EXPECT_NE(fault_of("%2 = f \"b\" update (%1, %1) accumulate(0) : f32[1]\n").find("reads 'a', into which it adds"),
+            std::string::npos);
+}
+
+TEST(Verify, RefusesACheckOfWhatIsNotComputed) {
+  Graph graph("g");
+  const ValueId leaf = graph.add_leaf(ValueKind::kInput, "x", {DType::kF32, {}, {}});
+  graph.add_check(leaf, "loss");
+  EXPECT_NE(verify(graph).error().message.find("names no computed value"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace plimsoll::graph

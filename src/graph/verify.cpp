@@ -1,5 +1,6 @@
 #include "graph/verify.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace plimsoll::graph {
@@ -66,6 +67,9 @@ class Verifier {
       return corrupt("[verify] node '" + node.name + "' lacks accumulators");
     for (size_t i = 0; i < node.accumulated_outputs.size(); ++i) {
       const ValueId accumulator = node.inputs[node.operand_count() + i];
+      if (std::ranges::count(node.inputs, accumulator) > 1)
+        return corrupt("[verify] node '" + node.name + "' reads '" + graph_.value(accumulator).name +
+                       "', into which it adds");
       const auto output = static_cast<size_t>(node.accumulated_outputs[i]);
       if (output >= node.outputs.size() || graph_.value(node.outputs[output]).desc != graph_.value(accumulator).desc)
         return corrupt("[verify] node '" + node.name + "' adds into '" + graph_.value(accumulator).name +
@@ -75,22 +79,42 @@ class Verifier {
     return {};
   }
 
+  Status check_updates() {
+    std::unordered_set<size_t> updated;
+    for (const StateUpdate& update : graph_.updates()) {
+      if (!exists(update.state) || !exists(update.next)) return corrupt("[verify] an update names no value");
+      const Value& state = graph_.value(update.state);
+      const auto fault = [&](const char* what) { return corrupt("[verify] update of '" + state.name + "'" + what); };
+      if (state.kind != ValueKind::kParameter && state.kind != ValueKind::kState)
+        return fault(", which is neither parameter nor state");
+      if (graph_.value(update.next).desc != state.desc) return fault(" changes its description");
+      if (!is_made_[update.next.index()] || is_gone_[update.next.index()])
+        return fault(" takes a value that is not live");
+      if (!updated.insert(update.state.index()).second) return fault(" occurs twice");
+    }
+    return {};
+  }
+
+  Status check_checks() {
+    for (const FiniteCheck& check : graph_.checks()) {
+      const auto fault = [&](const char* what) {
+        return corrupt("[verify] the check of the " + check.what + " " + what);
+      };
+      if (!exists(check.value)) return fault("names no value");
+      const Value& value = graph_.value(check.value);
+      if (value.kind != ValueKind::kComputed || !is_made_[check.value.index()]) return fault("names no computed value");
+      if (value.desc.dtype != DType::kF32 || value.desc.numel() != 1) return fault("is of no f32 scalar");
+    }
+    return {};
+  }
+
   Status check_ends() {
     for (const Output& output : graph_.outputs()) {
       if (!exists(output.value) || !is_made_[output.value.index()] || is_gone_[output.value.index()])
         return corrupt("[verify] output '" + output.name + "' is no live value");
     }
-    for (const StateUpdate& update : graph_.updates()) {
-      if (!exists(update.state) || !exists(update.next)) return corrupt("[verify] an update names no value");
-      const Value& state = graph_.value(update.state);
-      if (state.kind != ValueKind::kParameter && state.kind != ValueKind::kState)
-        return corrupt("[verify] update of '" + state.name + "', which is neither parameter nor state");
-      if (graph_.value(update.next).desc != state.desc)
-        return corrupt("[verify] update of '" + state.name + "' changes its description");
-    }
-    for (const FiniteCheck& check : graph_.checks())
-      if (!exists(check.value)) return corrupt("[verify] the check of the " + check.what + " names no value");
-    return {};
+    PLIMSOLL_RETURN_IF_ERROR(check_updates());
+    return check_checks();
   }
 
   const Graph& graph_;

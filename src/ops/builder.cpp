@@ -30,6 +30,9 @@ std::vector<ValueId> Builder::add_all(std::string_view op, std::vector<ValueId> 
   const std::string name = graph_.unique_node_name(prefix_ + (options.name.empty() ? std::string(op) : options.name));
   auto complete = ops_.complete(*def, attributes);
   if (!complete.ok()) return refuse(complete.error().with_context(name));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].is_valid())
+      return refuse(invalid_argument("[" + name + "] input " + std::to_string(i) + " is no value"));
   std::vector<TensorDesc> srcs;
   for (size_t i = 0; i + options.accumulated_outputs.size() < inputs.size(); ++i) srcs.push_back(desc(inputs[i]));
   auto dsts = ops_.infer(*def, srcs, *complete);
@@ -66,7 +69,12 @@ ValueId Builder::parameter(const std::string& name, TensorDesc desc, bool is_tra
 ValueId Builder::state(const std::string& name, TensorDesc desc) { return leaf(ValueKind::kState, name, desc); }
 
 ValueId Builder::scalar(const std::string& name, DType dtype) {
-  if (const ValueId known = graph_.find_value(name); known.is_valid()) return known;
+  if (!status_.ok()) return {};
+  if (const ValueId known = graph_.find_value(name); known.is_valid()) {
+    const graph::Value& value = graph_.value(known);
+    if (value.kind == ValueKind::kScalar && value.desc.dtype == dtype) return known;
+    return fail(invalid_argument("'" + name + "' is the name of a step scalar; a value of that name is in its way"));
+  }
   return graph_.add_leaf(ValueKind::kScalar, name, {dtype, {}, {}});
 }
 

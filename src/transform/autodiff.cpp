@@ -89,6 +89,7 @@ class Differentiator {
     const size_t first_made = graph_.nodes().size();
     ops::GradientContext context(builder_, id, d_dsts, std::move(wants), is_root);
     builder_.ops().at(graph_.node(id).op).gradient(context);
+    PLIMSOLL_RETURN_IF_ERROR(check_all_are_used(id, d_dsts, context, first_made));
     PLIMSOLL_RETURN_IF_ERROR(builder_.status());
     for (ValueId output : graph_.node(id).outputs) pending_.erase(output);
     std::vector<Contribution> contributions;
@@ -101,6 +102,26 @@ class Differentiator {
     }
     for (size_t i = 0; i < contributions.size(); ++i) contribute(contributions, i, first_made);
     return builder_.status();
+  }
+
+  /// Some outputs, such as a norm's statistics, are left for the backward pass alone, and rules know no way through
+  /// them: a gradient that a rule of several outputs did not use would be lost without a word.
+  Status check_all_are_used(NodeId id, std::span<const ValueId> d_dsts, const ops::GradientContext& context,
+                            size_t first_made) const {
+    const Node& node = graph_.node(id);
+    if (d_dsts.size() == 1) return {};
+    for (size_t i = 0; i < d_dsts.size(); ++i) {
+      const ValueId d_dst = d_dsts[i];
+      if (!d_dst.is_valid() || d_dst == one_) continue;
+      const auto reads = [&](const Node& made) { return std::ranges::count(made.inputs, d_dst) > 0; };
+      const bool is_used =
+          std::any_of(graph_.nodes().begin() + static_cast<std::ptrdiff_t>(first_made), graph_.nodes().end(), reads) ||
+          std::ranges::count(context.d_srcs(), d_dst) > 0;
+      if (!is_used)
+        return unsupported("[autodiff] no gradient flows through output " + std::to_string(i) + " of " + node.op +
+                           " '" + node.name + "'; keep it out of the loss");
+    }
+    return {};
   }
 
   /// Adds what rule-made contribution `index` says to what its value has so far. Nodes from `first_made` on belong to
@@ -182,6 +203,10 @@ Result<Gradients> differentiate(ops::Builder& builder, ValueId loss, std::span<c
   const TensorDesc& desc = builder.desc(loss);
   if (!is_floating(desc.dtype) || desc.numel() != 1)
     return invalid_argument("[autodiff] the loss is " + to_string(desc) + "; expected a floating scalar");
+  for (const ValueId id : wanted)
+    if (builder.target().value(id).kind == graph::ValueKind::kComputed)
+      return invalid_argument("[autodiff] '" + builder.target().value(id).name +
+                              "' is computed; gradients are those of parameters and inputs");
   return Differentiator(builder, loss, wanted).run();
 }
 

@@ -21,8 +21,9 @@ struct Gradients {
 /// Gradients that several uses of a value contribute are added in reverse order of the uses; where an op can add into a
 /// buffer and nobody else reads that buffer later, it does, so that no extra pass over memory exists.
 ///
-/// Requires: `loss` is a floating scalar; wanted values are floating.
-/// Errors: unsupported, naming every op without a gradient on a path from a wanted value to the loss.
+/// Requires: wanted values are floating.
+/// Errors: invalid_argument where `loss` is no floating scalar or a wanted value is computed; unsupported, naming every
+/// op without a gradient on a path from a wanted value to the loss, or the output through which none flows.
 /// Source: Griewank and Walther, Evaluating Derivatives, 2008, chapter 3.
 Result<Gradients> differentiate(ops::Builder& builder, graph::ValueId loss, std::span<const graph::ValueId> wanted);
 

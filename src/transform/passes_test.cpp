@@ -30,12 +30,12 @@ std::string lines_of(const Graph& graph) {
   return text.substr(text.find('\n') + 1);
 }
 
-constexpr const char* kAccumulating = R"(%0 = input "x" : f32[1,4]
-%1 = parameter trainable "w" : f32[4]
+constexpr const char* kAccumulating = R"(%0 = input "x" : f32[1,1]
+%1 = parameter trainable "w" : f32[1]
 %2 = constant "one" [1.0] : f32[]
-%3 = neg "a" forward (%1) : f32[4]
-%4 = reduce_sum "s" backward (%0, %3) {axes=[0], keep_dims=false} accumulate(0) : f32[4]
-%5 = sgd "next" update (%1, %4, %2, %2) {dampening=0.0, momentum=0.0, nesterov=false, weight_decay=0.0} : f32[4]
+%3 = neg "a" forward (%1) : f32[1]
+%4 = reduce_sum "s" backward (%0, %3) {axes=[0], keep_dims=false} accumulate(0) : f32[1]
+%5 = sgd "next" update (%1, %4, %2, %2) {dampening=0.0, momentum=0.0, nesterov=false, weight_decay=0.0} : f32[1]
 output "s" %4
 update %1 <- %5
 check %4 "sum"

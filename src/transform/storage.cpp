@@ -28,10 +28,20 @@ class Assigner {
     for (size_t i = 0; i < graph_.values().size(); ++i)
       if (graph_.values()[i].kind != ValueKind::kComputed) own_buffer({static_cast<int32_t>(i)});
     for (size_t i = 0; i < graph_.nodes().size(); ++i) PLIMSOLL_RETURN_IF_ERROR(place_outputs(static_cast<int>(i)));
+    PLIMSOLL_RETURN_IF_ERROR(check_updates());
     return std::move(out_);
   }
 
  private:
+  /// A state that takes a value from elsewhere would keep what it had.
+  Status check_updates() const {
+    for (const graph::StateUpdate& update : graph_.updates())
+      if (out_.slots[update.next.index()] != out_.slots[update.state.index()])
+        return unsupported("[storage] '" + graph_.value(update.state).name + "' is to take '" +
+                           graph_.value(update.next).name + "', which no op writes in its place");
+    return {};
+  }
+
   void find_last_uses() {
     for (size_t i = 0; i < graph_.nodes().size(); ++i)
       for (ValueId input : graph_.nodes()[i].inputs) last_use_[input.index()] = static_cast<int>(i);

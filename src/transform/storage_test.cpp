@@ -32,10 +32,10 @@ struct Placed {
 };
 
 constexpr const char* kChain = R"(
-%0 = input "x" : f32[4]
-%1 = neg "a" forward (%0) : f32[4]
-%2 = neg "b" forward (%1) : f32[4]
-%3 = neg "c" forward (%2) : f32[4]
+%0 = input "x" : f32[1]
+%1 = neg "a" forward (%0) : f32[1]
+%2 = neg "b" forward (%1) : f32[1]
+%3 = neg "c" forward (%2) : f32[1]
 output "c" %3
 )";
 
@@ -143,6 +143,18 @@ TEST(Storage, RefusesToReadAStateAfterItsUpdate) {
     ASSERT_FALSE(storage.ok()) << source;
     EXPECT_NE(storage.error().message.find("'w' is read after 'next' has updated it"), std::string::npos);
   }
+}
+
+TEST(Storage, RefusesAnUpdateThatNoOpWritesInPlace) {
+  const auto graph = graph::try_parse_graph(R"(graph "g"
+%0 = state "mean" : f32[4]
+%1 = input "x" : f32[4]
+%2 = add "moved" update (%0, %1) : f32[4]
+update %0 <- %2
+)");
+  const auto storage = assign_storage(graph.value(), table());
+  ASSERT_FALSE(storage.ok());
+  EXPECT_EQ(storage.error().message, "[storage] 'mean' is to take 'moved', which no op writes in its place");
 }
 
 TEST(Storage, KeepsCarriedValuesApart) {

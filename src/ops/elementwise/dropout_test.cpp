@@ -33,11 +33,11 @@ TEST(Dropout, MaskDependsOnPathAndStep) {
 
 TEST(Dropout, OfZeroIsTheIdentity) {
   const Array x = random_array({17}, 1);
-  EXPECT_EQ(run_op("dropout", dropout_srcs(x, 1, 0), {{"p", 0.0}})[0].data, x.data);
+  EXPECT_EQ(run_op("dropout", dropout_srcs(x, 1, 0), {{"p", 0.0}, {"path", "a"}})[0].data, x.data);
 }
 
 TEST(Dropout, KeepsTheExpectedShare) {
-  const Array y = run_op("dropout", dropout_srcs(ones(10000), 1, 0), {{"p", 0.25}})[0];
+  const Array y = run_op("dropout", dropout_srcs(ones(10000), 1, 0), {{"p", 0.25}, {"path", "a"}})[0];
   double kept = 0;
   for (const double one : y.data) kept += one != 0;
   EXPECT_NEAR(kept / 10000, 0.75, 0.015);  // three standard deviations
@@ -52,7 +52,8 @@ TEST(Dropout, GradientPassesWhereElementsWereKept) {
 
 TEST(Dropout, RefusesAProbabilityOfOne) {
   const TensorDesc x{DType::kF32, {3}, {}}, i{DType::kI64, {}, {}};
-  EXPECT_EQ(refusal_of("dropout", {x, i, i, i}, {{"p", 1.0}}), "[dropout] p is 1.0; expected 0 <= p < 1");
+  EXPECT_EQ(refusal_of("dropout", {x, i, i, i}, {{"p", 1.0}, {"path", "a"}}),
+            "[dropout] p is 1.0; expected 0 <= p < 1");
 }
 
 }  // namespace
