@@ -1,5 +1,6 @@
 #include "api/training.h"
 
+#include "core/seed.h"
 #include "core/suggest.h"
 #include "engine/diagnose.h"
 #include "engine/environment.h"
@@ -30,6 +31,9 @@ Status check_options(const models::Model& model, const TrainingOptions& options)
   if (!model.loss.is_valid()) return invalid_argument("the model '" + model.name + "' has no loss to train on");
   if (options.microbatches < 1)
     return invalid_argument("microbatches is " + std::to_string(options.microbatches) + "; expected 1 or more");
+  if (options.seed > static_cast<uint64_t>(kLargestSeed))
+    return invalid_argument("seed is " + std::to_string(options.seed) + "; expected 0 to " +
+                            std::to_string(kLargestSeed));
   if (options.own_data < Bytes{})
     return invalid_argument("own_data is " + std::to_string(options.own_data.value) + " bytes; expected 0 or more");
   return {};

@@ -30,7 +30,7 @@ struct TrainingOptions {
   optim::OptimizerConfig optimizer{};
   double clip_norm = std::numeric_limits<double>::infinity();  ///< of the gradients' global 2-norm
   int64_t microbatches = 1;     ///< an update runs the model so often; loss and gradients are sums over these runs
-  uint64_t seed = 0;            ///< of initial parameters and dropout
+  uint64_t seed = 0;            ///< of initial parameters and dropout; at most 2^53
   bool keep_gradients = false;  ///< gradients stay readable after a step, which takes memory
 };
 

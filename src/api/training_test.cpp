@@ -133,6 +133,10 @@ TEST(Training, RefusesOptionsThatMakeNoSense) {
   TrainingOptions options = sgd(0.1);
   options.microbatches = 0;
   EXPECT_EQ(Training::compile(make_line(), options).error().message, "microbatches is 0; expected 1 or more");
+  options = sgd(0.1);
+  options.seed = (uint64_t{1} << 53) + 1;
+  EXPECT_EQ(Training::compile(make_line(), options).error().message,
+            "seed is 9007199254740993; expected 0 to 9007199254740992");
   models::Model no_loss = make_line();
   no_loss.loss = {};
   EXPECT_FALSE(Training::compile(no_loss, sgd(0.1)).ok());

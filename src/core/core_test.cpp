@@ -72,5 +72,15 @@ TEST(ThreadPool, RunsEveryTaskOnce) {
   }
 }
 
+TEST(ThreadPoolDeathTest, RefusesToRunWithinATask) {
+  for (const int threads : {1, 2}) {
+    const auto nest = [threads] {
+      ThreadPool pool(threads);
+      pool.run(2, [&](int64_t, int) { pool.run(1, [](int64_t, int) {}); });
+    };
+    EXPECT_DEATH(nest(), "a task runs tasks");
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll

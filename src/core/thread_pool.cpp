@@ -1,11 +1,18 @@
 #include "core/thread_pool.h"
 
-#include <immintrin.h>
-
 #include "core/check.h"
 
 namespace plimsoll {
 namespace {
+
+/// Tells the processor that this thread only waits.
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
 
 /// Looks at `value` for a few microseconds before it sleeps: the gap between two ops is shorter than a wake-up. With
 /// more threads than cores the spinner would hold up the one that works, so the spin is short.
@@ -14,7 +21,7 @@ void wait_while(const std::atomic<T>& value, T old) {
   static constexpr int kSpins = 2000;
   for (int i = 0; i < kSpins; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
-    _mm_pause();
+    pause();
   }
   while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
 }
@@ -34,11 +41,13 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::run(int64_t count, FunctionRef<void(int64_t, int)> task) {
+  PLIMSOLL_CHECK(task_ == nullptr, "a task runs tasks on its own pool");
+  task_ = &task;
   if (workers_.empty() || count <= 1) {
     for (int64_t i = 0; i < count; ++i) task(i, 0);
+    task_ = nullptr;
     return;
   }
-  task_ = &task;
   count_ = count;
   next_.store(0, std::memory_order_relaxed);
   busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
@@ -47,6 +56,7 @@ void ThreadPool::run(int64_t count, FunctionRef<void(int64_t, int)> task) {
   take_tasks(0);
   for (int left = busy_.load(std::memory_order_acquire); left != 0; left = busy_.load(std::memory_order_acquire))
     wait_while(busy_, left);
+  task_ = nullptr;
 }
 
 void ThreadPool::take_tasks(int worker) {

@@ -23,7 +23,7 @@ class ThreadPool {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Calls task(0) … task(count - 1), each once, and returns when all are done. Not reentrant.
+  /// Calls task(0) … task(count - 1), each once, and returns when all are done. No task may call it (checked).
   void run(int64_t count, FunctionRef<void(int64_t task, int worker)> task);
 
  private:

@@ -2,7 +2,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/reference/reference_backend.h"
-#include "hardware/instruction_sets.h"
+#include "engine/processor.h"
 #include "hardware/probe_cores.h"
 
 namespace plimsoll::engine {
@@ -12,6 +12,7 @@ Result<std::unique_ptr<Environment>> Environment::make(const Options& options) {
   if (options.threads < 0 || options.threads > kMostThreads)
     return invalid_argument("threads is " + std::to_string(options.threads) + "; expected 0 (all) to " +
                             std::to_string(kMostThreads));
+  if (!options.reference) PLIMSOLL_RETURN_IF_ERROR(check_processor(hardware::probe_instruction_sets()));
   const int threads =
       options.threads > 0 ? options.threads : hardware::probe_cores({}, hardware::probe_affinity()).usable;
   return std::unique_ptr<Environment>(new Environment(threads, options.reference, options.rates));

@@ -17,7 +17,7 @@ class Environment {
     bool reference = false;  ///< run everything on the reference backend: slow, exact, for tests
     Rates rates{};
   };
-  /// Errors: invalid_argument for a negative number of threads; unsupported where this processor lacks AVX2.
+  /// Errors: invalid_argument for threads outside 0..1024; unsupported without AVX2, but for the reference backend.
   static Result<std::unique_ptr<Environment>> make(const Options& options);
 
   const ops::OpTable& ops() const { return ops_; }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/seed.h"
 #include "engine/run_options.h"
 
 namespace plimsoll::engine {
@@ -47,14 +48,14 @@ TEST(RunConfig, ReadsEveryType) {
   const RunConfig config = parse(
       "model = { name = 'mlp', hidden_sizes = [64, 32] }\n"
       "[data]\ntrain = ['a.txt', 'b']\nseparator = ''\n"
-      "[train]\nepochs = 2\nseed = 9_223_372_036_854_775_807\ngradient_accumulation_steps = 4\n"
+      "[train]\nepochs = 2\nseed = 9_007_199_254_740_992\ngradient_accumulation_steps = 4\n"
       "[optimizer]\nname = 'sgd'\nlr = 1\nmomentum = 0.9\nnesterov = true\nmax_grad_norm = 1.0\n"
       "[memory]\nram = '1.5 GiB'\n");
   EXPECT_EQ(config.model.hidden_sizes, (std::vector<int64_t>{64, 32}));
   EXPECT_EQ(config.data.train, (std::vector<std::string>{"a.txt", "b"}));
   EXPECT_EQ(config.data.separator, "");
   EXPECT_EQ(config.train.epochs, 2);
-  EXPECT_EQ(config.train.seed, INT64_MAX);
+  EXPECT_EQ(config.train.seed, kLargestSeed);
   EXPECT_EQ(config.train.accumulate, 4);
   EXPECT_EQ(config.optimizer.lr, 1.0);
   EXPECT_TRUE(config.optimizer.nesterov);
@@ -126,6 +127,8 @@ TEST(RunConfig, RefusesWithFileLineKeyAndWhatIsAllowed) {
       {"max_skips = 3",
        "run.toml:7: [train] max_skips has no use here: it needs on_non_finite skip; remove it, or "
        "change on_non_finite"},
+      {"seed = 9_007_199_254_740_993",
+       "run.toml:7: [train] seed is 9007199254740993; expected a whole number ≥ 0 and ≤ 9007199254740992"},
       {"bs = 3", "run.toml:7: [train] has no key 'bs'; did you mean 'batch_size'?"},
       {"batch = 3", "run.toml:7: [train] has no key 'batch'; did you mean 'batch_size'?"},
       {"lr = 3", "run.toml:7: [train] has no key 'lr'; it belongs to [optimizer]"},

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "core/seed.h"
+
 namespace plimsoll::engine {
 namespace {
 
@@ -154,7 +156,7 @@ std::vector<RunOption> train_options() {
        .default_note = "one of both"},
       {.section = section,
        .key = "seed",
-       .type = WholeOption{PLIMSOLL_MEMBER(train.seed), 0, std::numeric_limits<int64_t>::max()},
+       .type = WholeOption{PLIMSOLL_MEMBER(train.seed), 0, kLargestSeed},
        .doc = "Initial weights, the order of samples and dropout are functions of it.",
        .hints = {"random_seed", "manual_seed", "rng_seed"}},
       {.section = section,

@@ -6,7 +6,7 @@
 
 namespace plimsoll::ops {
 
-/// A tensor for reference evaluation: logical elements in row-major order, whatever the dtype, held as f64.
+/// A tensor for reference evaluation: row-major logical elements of any dtype as f64, exact for whole numbers to 2^53.
 struct Array {
   TensorDesc desc;
   std::vector<double> data;

@@ -1,6 +1,7 @@
 #include "transform/constant_folding.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ops/evaluate.h"
 #include "transform/rebuild.h"
@@ -18,6 +19,12 @@ using ops::Array;
 bool can_be_constant(DType dtype) {
   return dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kI32 || dtype == DType::kI64 ||
          dtype == DType::kBool;
+}
+
+/// Literals are f64, as Arrays are.
+bool is_held_exactly(const Array& array) {
+  return is_floating(array.desc.dtype) ||
+         std::all_of(array.data.begin(), array.data.end(), [](double x) { return std::abs(x) <= 0x1p53; });
 }
 
 class Folder {
@@ -45,7 +52,7 @@ class Folder {
     std::vector<Array> srcs;
     for (ValueId input : node.inputs) srcs.push_back(array_of(input));
     std::vector<Array> dsts = ops::evaluate_node(ops_, graph_, node, srcs);
-    changes_.drops_node[index] = can_replace(node);
+    changes_.drops_node[index] = can_replace(node) && std::all_of(dsts.begin(), dsts.end(), is_held_exactly);
     for (size_t i = 0; i < dsts.size(); ++i) {
       if (changes_.drops_node[index]) changes_.literals[node.outputs[i]] = dsts[i].data;
       known_.emplace(node.outputs[i], std::move(dsts[i]));

@@ -204,6 +204,15 @@ output "s" %5
   EXPECT_EQ(lines_of(fold_constants(graph, table(), /*max_elements=*/2)), lines_of(graph));
 }
 
+TEST(ConstantFolding, LeavesWholeNumbersThatLiteralsMayNotHold) {
+  const Graph graph = parse(R"(%0 = constant "c" [100000000000000000.0] : f32[]
+%1 = cast "huge" forward (%0) {dtype="i64"} : i64[]
+%2 = cast "y" forward (%1) {dtype="f32"} : f32[]
+output "y" %2
+)");
+  EXPECT_EQ(lines_of(fold_constants(graph, table(), /*max_elements=*/2)), lines_of(graph));
+}
+
 std::vector<std::vector<std::string>> all_sequences() {
   std::vector<std::vector<std::string>> out{{}};
   for (size_t begin = 0, length = 0; length < pass_names().size(); ++length) {

@@ -2,8 +2,10 @@
 
 #include <string_view>
 
+#include "core/check.h"
 #include "core/hash.h"
 #include "core/philox.h"
+#include "core/seed.h"
 
 namespace plimsoll::ops {
 
@@ -23,13 +25,16 @@ inline constexpr int64_t kDropoutFlopsAnElement = 20;
 /// Which elements dropout keeps: a function of (seed, path, step, index in the whole global batch), so that no mask is
 /// stored and that backward, recomputation and any split into microbatches see the same one.
 ///
+/// Requires: 0 <= seed <= kLargestSeed, so that no backend sees it rounded.
 /// Element e is decided by word e % 4 of block e / 4, so a kernel makes one block for four elements.
 class DropoutMask {
  public:
   constexpr DropoutMask(int64_t seed, std::string_view path, int64_t step, double p)
       : random_(static_cast<uint64_t>(seed) ^ stable_hash(path)),
         step_(static_cast<uint64_t>(step)),
-        drop_below_(drop_below(p)) {}
+        drop_below_(drop_below(p)) {
+    PLIMSOLL_CHECK(seed >= 0 && seed <= kLargestSeed, seed);
+  }
 
   /// The four random words of elements 4 · block … 4 · block + 3.
   constexpr Philox::Block words(uint64_t block) const { return random_(block, step_); }

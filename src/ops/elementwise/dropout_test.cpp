@@ -31,6 +31,12 @@ TEST(Dropout, MaskDependsOnPathAndStep) {
   EXPECT_NE(run_op("dropout", dropout_srcs(ones(16), 8, 0), {{"p", 0.5}, {"path", "block.0"}})[0].data, kFirst16);
 }
 
+TEST(Dropout, ComparesWordsInF32) {
+  const DropoutMask mask(0, "", 0, 0.9);  // 0.9 as f32 is 15099494 · 2^-24, as f64 it is above that
+  EXPECT_TRUE(mask.keeps_word(15099494u << 8));
+  EXPECT_FALSE(mask.keeps_word(15099493u << 8 | 255));
+}
+
 TEST(Dropout, OfZeroIsTheIdentity) {
   const Array x = random_array({17}, 1);
   EXPECT_EQ(run_op("dropout", dropout_srcs(x, 1, 0), {{"p", 0.0}, {"path", "a"}})[0].data, x.data);
