@@ -18,6 +18,10 @@ Result<int> try_axis(const std::string& op, int64_t axis, const std::string& src
                           (rank == 0 ? "an input with axes" : std::to_string(-rank) + ".." + std::to_string(rank - 1)));
 }
 
+int axis_of(const Shape& shape, const Attributes& attributes) {
+  return *try_normalize_axis(attributes.get_int("axis"), shape.rank());
+}
+
 Result<Shape> try_shape(const std::string& op, const std::vector<int64_t>& extents) {
   if (extents.size() > Shape::kMaxRank)
     return invalid_argument("[" + op + "] shape " + to_string(Attribute{extents}) + " has " +
@@ -29,13 +33,17 @@ Result<Shape> try_shape(const std::string& op, const std::vector<int64_t>& exten
                           " has a negative or too large extent; expected sizes whose product fits in 64 bits");
 }
 
+WholeRange whole_range(DType dtype) {
+  if (dtype == DType::kBool) return {0, 2};
+  const double count = std::ldexp(1.0, static_cast<int>(8 * size_bytes(dtype)));
+  const bool is_signed = dtype == DType::kI8 || dtype == DType::kI32 || dtype == DType::kI64;
+  return is_signed ? WholeRange{-count / 2, count / 2} : WholeRange{0, count};
+}
+
 Status check_number(const std::string& op, double number, DType dtype) {
   if (is_floating(dtype)) return {};
-  const double limit = std::ldexp(1.0, static_cast<int>(8 * size_bytes(dtype)));
-  const bool is_signed = dtype == DType::kI8 || dtype == DType::kI32 || dtype == DType::kI64;
-  const double low = is_signed ? -limit / 2 : 0;
-  const double end = dtype == DType::kBool ? 2 : is_signed ? limit / 2 : limit;
-  if (number == std::trunc(number) && number >= low && number < end) return {};
+  const WholeRange range = whole_range(dtype);
+  if (number == std::trunc(number) && number >= range.low && number < range.end) return {};
   return invalid_argument("[" + op + "] value " + to_string(Attribute{number}) + " is no " +
                           std::string(to_string(dtype)) + "; expected a whole number that the type holds");
 }

@@ -18,11 +18,22 @@ Status check_floating(const std::string& op, const std::string& src, const Tenso
 /// That `axis` names one of `desc`'s axes, counted from the end where it is negative. Returns: it in [0, rank).
 Result<int> try_axis(const std::string& op, int64_t axis, const std::string& src, const TensorDesc& desc);
 
+/// The axis that the attribute "axis" names, in [0, rank). Requires: try_axis accepts it.
+int axis_of(const Shape& shape, const Attributes& attributes);
+
 /// `extents` as a shape. Errors: more than Shape::kMaxRank of them, a negative one, more elements than int64 counts.
 Result<Shape> try_shape(const std::string& op, const std::vector<int64_t>& extents);
 
 /// That elements of type `dtype` can hold `number` exactly enough: any for a floating type, else whole and in range.
 Status check_number(const std::string& op, double number, DType dtype);
+
+/// The whole numbers of a type that has no others: low <= number < end.
+struct WholeRange {
+  double low = 0;
+  double end = 0;
+};
+/// Requires: `dtype` is not floating.
+WholeRange whole_range(DType dtype);
 
 /// The extents of `shape` as the value of an attribute.
 std::vector<int64_t> to_ints(const Shape& shape);

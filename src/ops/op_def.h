@@ -91,7 +91,7 @@ struct OpDef {
   std::function<void(GradientContext& context)> gradient = {};
   /// Empty: no arithmetic, and all inputs and outputs move once.
   std::function<Cost(const OpCall& call)> cost = {};
-  /// The most scratch that any backend may ask for, in bytes. Empty: none.
+  /// The most scratch that any backend may ask for, in bytes, on any number of threads. Empty: none.
   std::function<int64_t(const OpCall& call)> workspace_bound = {};
   std::function<std::vector<Alias>(const OpCall& call)> aliases = {};
   std::function<std::vector<ChunkableAxis>(const OpCall& call)> chunkable = {};

@@ -69,10 +69,35 @@ TEST_P(EveryOp, CpuIsRightAndSameForAnyThreads) {
       const auto kernel = backend->prepare(run.kernel());
       ASSERT_TRUE(kernel.ok()) << kernel.error().message;
       EXPECT_EQ(run.launch(**kernel), outputs) << backend->describe().threads << " threads";
+      EXPECT_LE((*kernel)->workspace_bytes(), run.workspace_bound()) << backend->describe().threads << " threads";
     }
     for (const ops::Alias& alias : run.in_place_aliases())
       EXPECT_EQ(run.launch(**one, alias), outputs) << "dst " << alias.dst << " in place of src " << alias.src;
   });
+}
+
+void expect_refused(backends::Backend& backend, const program::Kernel& kernel) {
+  const auto prepared = backend.prepare(kernel);
+  ASSERT_FALSE(prepared.ok()) << backend.describe().kind;
+  EXPECT_EQ(prepared.error().code, ErrorCode::kUnsupported) << prepared.error().message;
+}
+
+/// A kernel that does not look at layouts would compute with elements in the wrong order.
+TEST_P(EveryOp, LayoutsThatAreNotPlainAreRefused) {
+  ThreadPool pool(1);
+  const auto reference = backends::reference::make_reference_backend(op_table(), pool);
+  const ops::OpDef& def = op_table().at(GetParam());
+  const program::Kernel plain = SampleRun(op_table(), def, def.samples().front(), false).kernel();
+  for (size_t i = 0; i < plain.srcs.size() + plain.dsts.size(); ++i) {
+    SCOPED_TRACE("operand " + std::to_string(i));
+    program::Kernel kernel = plain;
+    TensorDesc& desc = i < plain.srcs.size() ? kernel.srcs[i] : kernel.dsts[i - plain.srcs.size()];
+    desc.layout.is_permuted = true;
+    for (int axis = 0; axis < desc.shape.rank(); ++axis)
+      desc.layout.order[static_cast<size_t>(axis)] = static_cast<int8_t>(desc.shape.rank() - 1 - axis);
+    expect_refused(*reference, kernel);
+    expect_refused(*cpu_backends()[0], kernel);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, EveryOp, testing::ValuesIn(op_names()), [](const auto& op) { return op.param; });

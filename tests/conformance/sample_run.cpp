@@ -50,7 +50,9 @@ SampleRun::SampleRun(const ops::OpTable& table, const ops::OpDef& def, const ops
   if (accumulates)
     for (int dst : def.accumulating_dsts)
       if (static_cast<size_t>(dst) < kernel_.dsts.size()) kernel_.accumulated_dsts.push_back(dst);
-  if (def.aliases) aliases_ = def.aliases({kernel_.srcs, kernel_.dsts, kernel_.attributes});
+  const ops::OpCall call{kernel_.srcs, kernel_.dsts, kernel_.attributes};
+  if (def.aliases) aliases_ = def.aliases(call);
+  if (def.workspace_bound) workspace_bound_ = def.workspace_bound(call);
 
   for (const TensorDesc& desc : kernel_.dsts) wants_.emplace_back(desc);
   def.evaluate(srcs_, wants_, kernel_.attributes);
@@ -116,7 +118,7 @@ void SampleRun::expect_right(const std::vector<std::vector<unsigned char>>& outp
   for (size_t i = 0; i < wants_.size(); ++i) {
     const ops::Array got = to_array(kernel_.dsts[i], outputs[i].data());
     const Tolerance tolerance = tolerance_of(kernel_.dsts[i].dtype);
-    const ops::Array want = is_floating(kernel_.dsts[i].dtype) ? wants_[i] : rounded(wants_[i]);
+    const ops::Array want = rounded(wants_[i]);
     for (int64_t k = 0; k < want.numel(); ++k) {
       if (is_close(got[k], want[k], tolerance)) continue;
       ADD_FAILURE() << "dst " << i << " " << to_string(kernel_.dsts[i]) << " element " << k << " is " << got[k]

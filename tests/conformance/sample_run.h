@@ -23,6 +23,8 @@ class SampleRun {
   SampleRun(const ops::OpTable& table, const ops::OpDef& def, const ops::Sample& sample, bool accumulates);
 
   const program::Kernel& kernel() const { return kernel_; }
+  /// What the op says about scratch, in bytes.
+  int64_t workspace_bound() const { return workspace_bound_; }
   /// True where some output is the same bytes as an input, so that no kernel runs.
   bool is_view() const;
   /// The ways in which an output may overwrite an input.
@@ -40,6 +42,7 @@ class SampleRun {
   std::vector<ops::Alias> aliases(ops::Alias::Kind kind) const;
 
   program::Kernel kernel_;
+  int64_t workspace_bound_ = 0;
   std::vector<ops::Alias> aliases_;
   std::vector<ops::Array> srcs_;
   std::vector<ops::Array> starts_;  ///< what accumulating outputs hold before

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "backends/cpu/onednn.h"
+#include "core/check.h"
+#include "ops/nn/matmul.h"
 
 namespace plimsoll::backends::cpu {
 namespace {
@@ -59,6 +61,7 @@ BlockedProduct::BlockedProduct(const Sizes& sizes, std::vector<int64_t> offsets_
       rows_(even_cut(sizes.m, kUnitRows, 1)),
       units_(cut_by_cost(static_cast<int64_t>(offsets_a_.size()) * columns_.tasks() * rows_.tasks(),
                          cost(sizes_, columns_, rows_))) {
+  PLIMSOLL_CHECK(worker_numel() <= ops::matmul_panel_numel(sizes.k), worker_numel(), " at depth ", sizes.k);
   if (sizes.k > 0) compile_sgemm(sizes.transpose_a, sizes.transpose_b);
 }
 
@@ -73,9 +76,7 @@ int64_t BlockedProduct::worker_numel() const {
   return panel_numel() + (copies_a_ ? std::min(sizes_.k, depth_) * (kCallRows + kPad) : 0);
 }
 
-int64_t BlockedProduct::workspace_bytes(int workers) const {
-  return std::min<int64_t>(workers, units_.tasks()) * worker_numel() * static_cast<int64_t>(sizeof(float));
-}
+int64_t BlockedProduct::workspace_bytes(int workers) const { return rooms_bytes(units_, worker_numel(), workers); }
 
 BlockedProduct::Unit BlockedProduct::unit(int64_t index) const {
   const Range rows = rows_[index % rows_.tasks()];
@@ -89,12 +90,7 @@ BlockedProduct::Unit BlockedProduct::unit(int64_t index) const {
 }
 
 void BlockedProduct::run(ThreadPool& pool, const Operands& operands) const {
-  // With no more tasks than workers each task has a panel, since any worker may take it.
-  const bool is_by_task = units_.tasks() <= pool.threads();
-  pool.run(units_.tasks(), [&](int64_t task, int worker) {
-    const int64_t panel = is_by_task ? task : worker;
-    float* own = copies_b_ ? static_cast<float*>(operands.workspace) + panel * worker_numel() : nullptr;
-    const Range range = units_[task];
+  run_in_rooms(pool, units_, worker_numel(), operands.workspace, [&](Range range, float* own) {
     for (int64_t index = range.begin; index < range.end; ++index) compute(unit(index), operands, own);
   });
 }

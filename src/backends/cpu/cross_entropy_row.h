@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/attributes.h"
+#include "ops/loss/cross_entropy_rules.h"
 
 namespace plimsoll::backends::cpu {
 
@@ -14,7 +15,7 @@ struct ClassLoss {
   float smoothing = 0;  ///< so much of the target's weight is spread over all classes
 
   /// False where the row has no loss: the target says so, or is no class.
-  bool counts(int32_t target) const { return target != ignore_index && target >= 0 && target < classes; }
+  bool counts(int32_t target) const { return ops::is_valid_target(target, classes, ignore_index); }
 };
 
 inline ClassLoss make_class_loss(const Attributes& attributes, int64_t classes) {

@@ -32,6 +32,14 @@ bool accumulates(const program::Kernel& kernel, int dst) {
          kernel.accumulated_dsts.end();
 }
 
+Status check_plain(const program::Kernel& kernel) {
+  for (const auto* descs : {&kernel.srcs, &kernel.dsts})
+    for (const TensorDesc& desc : *descs)
+      if (!desc.layout.is_plain())
+        return unsupported("[" + kernel.op + "] " + to_string(desc) + ": the cpu kernel takes plain layouts only");
+  return {};
+}
+
 Status check_plain_f32(const program::Kernel& kernel, std::initializer_list<size_t> others) {
   const auto refusal = [&](const char* what, size_t index, const TensorDesc& desc) {
     return unsupported("[" + kernel.op + "] " + what + " " + std::to_string(index) + " is " + to_string(desc) +

@@ -61,6 +61,9 @@ std::unique_ptr<Kernel> make_kernel(Launch launch, int64_t workspace_bytes = 0) 
 /// True where destination `dst` adds into what it holds.
 bool accumulates(const program::Kernel& kernel, int dst);
 
+/// Refuses (unsupported) a kernel with an operand that is not plain. Every prepare calls this or check_plain_f32.
+Status check_plain(const program::Kernel& kernel);
+
 /// Refuses (unsupported) a kernel with an operand that is not f32 in the plain layout, except the sources in `others`.
 Status check_plain_f32(const program::Kernel& kernel, std::initializer_list<size_t> others = {});
 

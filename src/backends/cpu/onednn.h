@@ -8,7 +8,9 @@ namespace plimsoll::backends::cpu {
 ///
 /// Only onednn.cpp and onednn_rate.cpp see the library; what this one uses is the same in 2.6 and 3.x.
 /// Requires: m, n, k >= 1 and min(m, n) <= kMostShortSide. Memory: the library takes up to 17 KB for the time of the
-/// call; with both sides longer it would pack whole operands (megabytes).
+/// call; with both sides longer it would pack whole operands (megabytes). Order: the first call in a thread sets
+/// OpenMP's number of threads to 1 for that thread, for good: code of the caller's that uses OpenMP there is serial
+/// from then on.
 struct Sgemm {
   int64_t m = 0;
   int64_t n = 0;

@@ -7,8 +7,11 @@
 
 namespace plimsoll::backends::cpu {
 
-/// Columns that a reduction over leading axes takes at once.
+/// Columns that a reduction over leading axes takes at once, one cache line of a row after the other; so many outputs'
+/// f64 results a task holds.
 constexpr int64_t kReduceColumns = 64;
+/// Elements that are added up in f32 before their sum goes to f64: at most 128 a lane and accumulator.
+constexpr int64_t kReduceBlock = 4096;
 
 /// How the elements of a plain source fall into the outputs of a reduction over axes, in as few axes as possible.
 ///
@@ -23,7 +26,7 @@ class ReduceLoop {
   int64_t reduced() const { return reduced_; }
   int64_t slices() const { return slices_; }
   /// Slices that belong together: a whole block where the elements themselves are the slices.
-  int64_t slice_multiple() const { return reduced_rank_ == 1 && !columns_inside_ ? 4096 : 1; }
+  int64_t slice_multiple() const { return reduced_rank_ == 1 && !columns_inside_ ? kReduceBlock : 1; }
 
   /// Elements for one output (columns 0): `rows` that follow each other; or for `columns` neighbouring outputs: `rows`
   /// rows that are `stride` apart.

@@ -35,6 +35,23 @@ inline void store_first(F32 d, VF v, float* p, size_t count) {
   std::memcpy(p, lanes, count * sizeof(float));
 }
 
+/// Calls f(i, load, store) for every vector of [begin, end): load(p) and store(v, p) touch the lanes of array p that
+/// begin at i and exist.
+template <class F>
+void for_vectors(int64_t begin, int64_t end, const F& f) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F32()));
+  int64_t i = begin;
+  for (; i + lanes <= end; i += lanes)
+    f(
+        i, [i](const float* p) { return hn::LoadU(F32(), p + i); },
+        [i](VF v, float* p) { hn::StoreU(v, F32(), p + i); });
+  if (i == end) return;
+  const auto rest = static_cast<size_t>(end - i);
+  f(
+      i, [=](const float* p) { return load_first(F32(), p + i, rest); },
+      [=](VF v, float* p) { store_first(F32(), v, p + i, rest); });
+}
+
 /// dst[i] = f(d, src[i]) for i in [0, n). dst may be src.
 template <class F>
 void map(const F& f, const float* src, float* dst, int64_t n) {

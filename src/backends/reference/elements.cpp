@@ -9,13 +9,6 @@ namespace {
 
 float from_bf16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
-uint16_t to_bf16(double value) {
-  const float rounded = static_cast<float>(value);
-  if (std::isnan(rounded)) return 0x7fc0;
-  const auto bits = std::bit_cast<uint32_t>(rounded);
-  return static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-}
-
 double from_f16(uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   const int fraction = bits & 1023;
@@ -29,16 +22,22 @@ double from_f16(uint16_t bits) {
   return (bits >> 15) != 0 ? -magnitude : magnitude;
 }
 
-uint16_t to_f16(double value) {
-  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+/// Rounded once, to the nearest, ties to even, to a type of 16 bits with `fraction_bits` below the leading one.
+uint16_t to_16_bits(double value, int fraction_bits, int bias) {
+  const int infinity = (2 * bias + 1) << fraction_bits;
+  if (std::isnan(value)) return static_cast<uint16_t>(infinity | 1 << (fraction_bits - 1));
+  const int sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::abs(value);
-  if (std::isnan(value)) return 0x7e00;
-  if (magnitude >= 65520) return static_cast<uint16_t>(sign | 0x7c00);
-  // Steps of 2^-24 below the least normal number, 11 significant bits above it; a carry runs into the exponent.
-  const int exponent = magnitude < 0x1p-14 ? -14 : std::ilogb(magnitude);
-  const auto steps = static_cast<int>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
-  return static_cast<uint16_t>(sign | (magnitude < 0x1p-14 ? steps : ((exponent + 14) << 10) + steps));
+  if (magnitude >= std::ldexp(1, bias + 1)) return static_cast<uint16_t>(sign | infinity);
+  // Below the least normal number steps stay the same; a carry runs into the exponent, and at the end into infinity.
+  const bool is_normal = magnitude >= std::ldexp(1, 1 - bias);
+  const int exponent = is_normal ? std::ilogb(magnitude) : 1 - bias;
+  const auto steps = static_cast<int>(std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent)));
+  return static_cast<uint16_t>(sign | (((is_normal ? exponent + bias - 1 : 0) << fraction_bits) + steps));
 }
+
+uint16_t to_bf16(double value) { return to_16_bits(value, 7, 127); }
+uint16_t to_f16(double value) { return to_16_bits(value, 10, 15); }
 
 template <class T, class Convert>
 void read_all(const void* data, ops::Array& out, Convert convert) {

@@ -4,6 +4,7 @@
 #include "ops/elementwise/unary.h"
 #include "ops/expect.h"
 #include "ops/infer_rules.h"
+#include "ops/sample_srcs.h"
 
 namespace plimsoll::ops {
 namespace {
@@ -33,6 +34,8 @@ OpDef make_binary(BinaryRule rule) {
       out.push_back({.srcs = {{.desc = {DType::kF32, a, {}}, .low = rule.low_a, .high = rule.high_a},
                               {.desc = {DType::kF32, b, {}}, .low = rule.low_b, .high = rule.high_b}},
                      .has_gradient = try_broadcast(a, b)->numel() <= kMaxGradientNumel});
+    out.push_back({.srcs = {exact_src(DType::kF32, {3}, {kNaN, 1, kNaN}), exact_src(DType::kF32, {3}, {1, kNaN, kNaN})},
+                   .has_gradient = false});
     return out;
   };
   return {.name = rule.name,

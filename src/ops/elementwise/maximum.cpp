@@ -1,33 +1,12 @@
 // maximum: the larger of two tensors that broadcast.
-#include <algorithm>
-
-#include "ops/elementwise/binary.h"
+#include "ops/elementwise/extremum.h"
 
 namespace plimsoll::ops {
-namespace {
-
-/// To whichever was taken; to a where both are equal.
-void gradient(GradientContext& c) {
-  if (!c.wants(0) && !c.wants(1)) return;
-  const auto takes_a = c.add("compare", {c.src(0), c.src(1)}, {{"direction", "ge"}});
-  const auto zero = c.constant(0, c.dst_desc(0).dtype);
-  set_binary_gradients(
-      c,
-      [&] {
-        return c.add("where", {takes_a, c.d_dst(0), zero});
-      },
-      [&] {
-        return c.add("where", {takes_a, zero, c.d_dst(0)});
-      });
-}
-
-}  // namespace
-
 void define_maximum(OpTable& table) {
   table.add(make_binary({.name = "maximum",
-                         .doc = "dst = the larger of a and b; extents broadcast",
-                         .function = [](double a, double b) { return std::max(a, b); },
-                         .gradient = gradient}));
+                         .doc = "dst = the larger of a and b, NaN where either is; extents broadcast",
+                         .function = larger_or_nan,
+                         .gradient = [](GradientContext& c) { pass_to_taken(c, "ge"); }}));
 }
 
 }  // namespace plimsoll::ops

@@ -2,6 +2,7 @@
 
 #include "ops/broadcast.h"
 #include "ops/infer_rules.h"
+#include "ops/sample_srcs.h"
 
 namespace plimsoll::ops {
 namespace {
@@ -29,6 +30,7 @@ OpDef make_unary(UnaryRule rule) {
     for (const Shape& shape : elementwise_shapes())
       out.push_back({.srcs = {{.desc = {DType::kF32, shape, {}}, .low = low, .high = high}},
                      .has_gradient = shape.numel() <= kMaxGradientNumel});
+    out.push_back({.srcs = {exact_src(DType::kF32, {2}, {kNaN, (low + high) / 2})}, .has_gradient = false});
     return out;
   };
   return {.name = rule.name,

@@ -36,7 +36,4 @@ OpDef make_unary_gradient(UnaryGradientRule rule);
 /// Sample shapes of elementwise ops: a scalar, the sizes 1, 7, 17, 1025, several axes, and empty ones.
 std::vector<Shape> elementwise_shapes();
 
-/// Above this, samples are for kernels alone: differences would repeat what a smaller one has shown.
-inline constexpr int64_t kMaxGradientNumel = 128;
-
 }  // namespace plimsoll::ops

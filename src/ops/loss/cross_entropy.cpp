@@ -4,6 +4,7 @@
 #include "ops/loss/cross_entropy_rules.h"
 #include "ops/op_table.h"
 #include "ops/sample_srcs.h"
+#include "ops/workspace.h"
 
 namespace plimsoll::ops {
 namespace {
@@ -110,8 +111,7 @@ void define_cross_entropy(OpTable& table) {
              .infer = infer,
              .gradient = gradient,
              .cost = [](const OpCall& call) { return cost_by_logit(call, 4); },
-             // The rows' losses in f64.
-             .workspace_bound = [](const OpCall& call) { return call.srcs[kTargets].numel() * int64_t{8}; },
+             .workspace_bound = [](const OpCall& call) { return partial_sum_bytes(call.srcs[kTargets].numel()); },
              .evaluate = evaluate,
              .samples = [] { return make_samples(false); }});
   table.add({.name = "cross_entropy_grad",

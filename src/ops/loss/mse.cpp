@@ -5,12 +5,10 @@
 #include "ops/gradient.h"
 #include "ops/op_table.h"
 #include "ops/sample_srcs.h"
+#include "ops/workspace.h"
 
 namespace plimsoll::ops {
 namespace {
-
-/// Partial sums that a kernel may keep in f64, one a task.
-constexpr int64_t kMaxPartialSums = 1024;
 
 Result<std::vector<TensorDesc>> infer(const OpCall& call) {
   PLIMSOLL_RETURN_IF_ERROR(expect_dtype("mse", "prediction", call.srcs[0], DType::kF32));
@@ -54,10 +52,7 @@ void define_mse(OpTable& table) {
              .infer = infer,
              .gradient = gradient,
              .cost = cost,
-             .workspace_bound =
-                 [](const OpCall& call) {
-                   return std::min(call.srcs[0].numel(), kMaxPartialSums) * static_cast<int64_t>(sizeof(double));
-                 },
+             .workspace_bound = [](const OpCall& call) { return partial_sum_bytes(call.srcs[0].numel()); },
              .evaluate = evaluate,
              .samples = samples});
 }

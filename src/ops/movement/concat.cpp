@@ -30,10 +30,6 @@ Result<std::vector<TensorDesc>> infer(const OpCall& call) {
   return std::vector<TensorDesc>{dst};
 }
 
-int axis_of(const Shape& shape, const Attributes& attributes) {
-  return *try_normalize_axis(attributes.get_int("axis"), shape.rank());
-}
-
 void evaluate(std::span<const Array> srcs, std::span<Array> dsts, const Attributes& attributes) {
   const Shape& shape = dsts[0].desc.shape;
   const int axis = axis_of(shape, attributes);

@@ -16,10 +16,6 @@ Result<Shape> try_replace_axes(const std::string& op, const Shape& shape, int fi
   return try_shape(op, extents);
 }
 
-int axis_of(const Shape& shape, const Attributes& attributes) {
-  return *try_normalize_axis(attributes.get_int("axis"), shape.rank());
-}
-
 Result<std::vector<TensorDesc>> infer(const OpCall& call) {
   const TensorDesc& src = call.srcs[0];
   PLIMSOLL_RETURN_IF_ERROR(expect_dtype("gather", "indices", call.srcs[1], DType::kI32));

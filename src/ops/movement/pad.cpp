@@ -58,10 +58,8 @@ std::vector<ChunkableAxis> chunkable(const OpCall& call) {
 std::vector<Sample> samples() {
   std::vector<Sample> out;
   const auto add = [&](SampleSrc src, std::vector<int64_t> before, std::vector<int64_t> after, double value = 0) {
-    const bool has_gradient = is_floating(src.desc.dtype) && src.desc.numel() <= 128;
-    out.push_back({.srcs = {std::move(src)},
-                   .attributes = {{"before", std::move(before)}, {"after", std::move(after)}, {"value", value}},
-                   .has_gradient = has_gradient});
+    out.push_back(
+        sample_of(std::move(src), {{"before", std::move(before)}, {"after", std::move(after)}, {"value", value}}));
   };
   add(f32_src({}), {}, {});
   add(f32_src({1}), {0}, {3});

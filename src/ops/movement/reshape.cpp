@@ -1,6 +1,7 @@
 // reshape: the same elements in the same order under other extents.
 #include "ops/gradient.h"
 #include "ops/infer_rules.h"
+#include "ops/sample_srcs.h"
 
 namespace plimsoll::ops {
 namespace {
@@ -43,9 +44,8 @@ void gradient(GradientContext& c) {
 std::vector<Sample> samples() {
   std::vector<Sample> out;
   const auto add = [&](Shape from, std::vector<int64_t> to, DType dtype = DType::kF32) {
-    out.push_back({.srcs = {{.desc = {dtype, from, {}}, .low = 0, .high = 9, .is_integer = !is_floating(dtype)}},
-                   .attributes = {{"shape", std::move(to)}},
-                   .has_gradient = is_floating(dtype) && from.numel() <= 128});
+    out.push_back(sample_of({.desc = {dtype, from, {}}, .low = 0, .high = 9, .is_integer = !is_floating(dtype)},
+                            {{"shape", std::move(to)}}));
   };
   add({3, 4}, {12});
   add({2, 3, 4}, {4, -1});

@@ -110,10 +110,8 @@ std::vector<Sample> samples() {
   std::vector<Sample> out;
   const auto add = [&](Shape shape, std::vector<int64_t> starts, std::vector<int64_t> ends,
                        std::vector<int64_t> steps = {}) {
-    out.push_back(
-        {.srcs = {f32_src(shape)},
-         .attributes = {{"starts", std::move(starts)}, {"ends", std::move(ends)}, {"steps", std::move(steps)}},
-         .has_gradient = shape.numel() <= 128});
+    out.push_back(sample_of(f32_src(shape),
+                            {{"starts", std::move(starts)}, {"ends", std::move(ends)}, {"steps", std::move(steps)}}));
   };
   add({}, {}, {});
   add({1}, {0}, {1});

@@ -30,10 +30,6 @@ Result<std::vector<TensorDesc>> infer(const OpCall& call) {
   return out;
 }
 
-int axis_of(const Shape& shape, const Attributes& attributes) {
-  return *try_normalize_axis(attributes.get_int("axis"), shape.rank());
-}
-
 void evaluate(std::span<const Array> srcs, std::span<Array> dsts, const Attributes& attributes) {
   const int axis = axis_of(srcs[0].desc.shape, attributes);
   const AxisSpan whole = make_axis_span(srcs[0].desc.shape, axis);
@@ -69,10 +65,7 @@ std::vector<ChunkableAxis> chunkable(const OpCall& call) {
 std::vector<Sample> samples() {
   std::vector<Sample> out;
   const auto add = [&](SampleSrc src, int64_t axis, std::vector<int64_t> sizes) {
-    const bool has_gradient = is_floating(src.desc.dtype) && src.desc.numel() <= 128;
-    out.push_back({.srcs = {std::move(src)},
-                   .attributes = {{"axis", axis}, {"sizes", std::move(sizes)}},
-                   .has_gradient = has_gradient});
+    out.push_back(sample_of(std::move(src), {{"axis", axis}, {"sizes", std::move(sizes)}}));
   };
   add(f32_src({1}), 0, {1});
   add(f32_src({7}), 0, {2, 5});

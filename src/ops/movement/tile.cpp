@@ -61,9 +61,7 @@ std::vector<ChunkableAxis> chunkable(const OpCall& call) {
 std::vector<Sample> samples() {
   std::vector<Sample> out;
   const auto add = [&](SampleSrc src, std::vector<int64_t> repeats) {
-    const bool has_gradient = is_floating(src.desc.dtype) && src.desc.numel() <= 128;
-    out.push_back(
-        {.srcs = {std::move(src)}, .attributes = {{"repeats", std::move(repeats)}}, .has_gradient = has_gradient});
+    out.push_back(sample_of(std::move(src), {{"repeats", std::move(repeats)}}));
   };
   add(f32_src({}), {});
   add(f32_src({1}), {7});

@@ -52,10 +52,8 @@ std::vector<ChunkableAxis> chunkable(const OpCall& call) {
 
 std::vector<Sample> samples() {
   std::vector<Sample> out;
-  const auto add = [&](SampleSrc src, std::vector<int64_t> permutation, bool has_gradient = true) {
-    out.push_back({.srcs = {std::move(src)},
-                   .attributes = {{"permutation", std::move(permutation)}},
-                   .has_gradient = has_gradient});
+  const auto add = [&](SampleSrc src, std::vector<int64_t> permutation) {
+    out.push_back(sample_of(std::move(src), {{"permutation", std::move(permutation)}}));
   };
   add(f32_src({}), {});
   add(f32_src({7}), {0});
@@ -65,9 +63,9 @@ std::vector<Sample> samples() {
   add(f32_src({2, 3, 4}), {0, 1, 2});
   add(f32_src({2, 3, 4, 5}), {0, 2, 1, 3});
   add(f32_src({1, 2, 1, 2, 1, 2, 1, 3}), {7, 6, 5, 4, 3, 2, 1, 0});
-  add(f32_src({17, 1025}), {1, 0}, false);
-  add(f32_src({0, 3}), {1, 0}, false);
-  add(i32_src({3, 4}, -9, 9), {1, 0}, false);
+  add(f32_src({17, 1025}), {1, 0});
+  add(f32_src({0, 3}), {1, 0});
+  add(i32_src({3, 4}, -9, 9), {1, 0});
   return out;
 }
 

@@ -1,4 +1,6 @@
 // layer_norm: each row (last axis) to mean 0 and variance 1, then scaled and shifted; and its gradient.
+#include "ops/nn/layer_norm.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -98,12 +100,9 @@ std::vector<ChunkableAxis> chunkable(const OpCall& call) {
   return out;
 }
 
-/// Blocks of rows may sum d_weight and d_bias on their own, but no more blocks than this.
-constexpr int64_t kMostBlocks = 16;
-
 int64_t workspace_bound_grad(const OpCall& call) {
   const Shape& shape = call.srcs[0].shape;
-  return std::min(kMostBlocks, rows_of(shape)) * 2 * shape.at(-1) * static_cast<int64_t>(sizeof(float));
+  return std::min(kMostLayerNormBlocks, rows_of(shape)) * 2 * shape.at(-1) * static_cast<int64_t>(sizeof(float));
 }
 
 const std::vector<Shape> kSmallShapes{{1}, {7}, {1, 1}, {7, 17}, {2, 3, 5}};

@@ -29,7 +29,9 @@ void define_log_softmax(OpTable& table) {
                                  .doc = "y = x - max - log sum of exp(x - max) along the axis",
                                  .grad_doc = "d_x = d_y - exp(y) · sum of d_y along the axis",
                                  .forward = forward,
-                                 .backward = backward});
+                                 .backward = backward,
+                                 .low_y = -8,
+                                 .high_y = -4});
 }
 
 }  // namespace plimsoll::ops

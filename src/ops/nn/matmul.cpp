@@ -1,8 +1,11 @@
 // matmul: batched matrix product with optional transposes and bias.
-#include <algorithm>
+#include "ops/nn/matmul.h"
 
 #include "ops/gradient.h"
+#include "ops/infer_rules.h"
 #include "ops/op_table.h"
+#include "ops/sample_srcs.h"
+#include "ops/workspace.h"
 
 namespace plimsoll::ops {
 namespace {
@@ -54,18 +57,10 @@ Cost cost(const OpCall& call) {
   return {.flops = 2 * sizes.batch.numel() * sizes.m * sizes.n * sizes.k, .bytes = moved_bytes(call)};
 }
 
-/// The offset of batch element `index` (of `batch`) in an operand whose own batch extents broadcast to it.
-int64_t batch_offset(const Shape& batch, const Shape& operand, int64_t index) {
-  int64_t offset = 0;
-  int64_t stride = operand.at(-1) * operand.at(-2);
-  for (int axis = 1; axis <= operand.rank() - 2; ++axis) {
-    const int64_t dim = operand.at(-2 - axis);
-    const int64_t full = batch.at(-axis);
-    if (dim != 1) offset += index % full * stride;
-    index /= full;
-    stride *= dim;
-  }
-  return offset;
+/// Panels of the operands, for as many tasks as may run at once.
+int64_t workspace_bound(const OpCall& call) {
+  const int64_t k = try_sizes(call.srcs, call.attributes)->k;
+  return kMostTasks * matmul_panel_numel(k) * static_cast<int64_t>(sizeof(float));
 }
 
 void evaluate(std::span<const Array> srcs, std::span<Array> dsts, const Attributes& attributes) {
@@ -73,9 +68,11 @@ void evaluate(std::span<const Array> srcs, std::span<Array> dsts, const Attribut
   const Sizes sizes = *try_sizes(descs, attributes);
   const bool transpose_a = attributes.get_bool("transpose_a");
   const bool transpose_b = attributes.get_bool("transpose_b");
-  for (int64_t batch = 0; batch < sizes.batch.numel(); ++batch) {
-    const int64_t a = batch_offset(sizes.batch, srcs[0].desc.shape, batch);
-    const int64_t b = batch_offset(sizes.batch, srcs[1].desc.shape, batch);
+  const auto offsets_a = batch_offsets(dsts[0].desc.shape, srcs[0].desc.shape);
+  const auto offsets_b = batch_offsets(dsts[0].desc.shape, srcs[1].desc.shape);
+  for (int64_t batch = 0; batch < std::ssize(offsets_a); ++batch) {
+    const int64_t a = offsets_a[static_cast<size_t>(batch)];
+    const int64_t b = offsets_b[static_cast<size_t>(batch)];
     for (int64_t i = 0; i < sizes.m; ++i) {
       for (int64_t j = 0; j < sizes.n; ++j) {
         double sum = srcs.size() == 3 ? srcs[2][j] : 0;
@@ -88,11 +85,9 @@ void evaluate(std::span<const Array> srcs, std::span<Array> dsts, const Attribut
   }
 }
 
-std::vector<int64_t> to_vector(const Shape& shape) { return {shape.dims().begin(), shape.dims().end()}; }
-
 /// With rows of all leading axes folded into one when b has no batch, so that a weight gradient is one product.
 graph::ValueId as_rows(GradientContext& c, graph::ValueId value, const Shape& shape) {
-  return c.add("reshape", {value}, {{"shape", to_vector({shape.numel_between(0, shape.rank() - 1), shape.at(-1)})}});
+  return c.add("reshape", {value}, {{"shape", to_ints({shape.numel_between(0, shape.rank() - 1), shape.at(-1)})}});
 }
 
 /// d_a = d · bᵀ and d_b = aᵀ · d, with the operands swapped where they came transposed (Goodfellow et al., Deep
@@ -128,7 +123,7 @@ std::vector<ChunkableAxis> chunkable(const OpCall& call) {
 }
 
 std::vector<Sample> samples() {
-  const auto f32 = [](Shape shape) { return SampleSrc{.desc = {DType::kF32, shape, {}}}; };
+  const auto f32 = [](const Shape& shape) { return f32_src(shape); };
   std::vector<Sample> out;
   for (const bool ta : {false, true})
     for (const bool tb : {false, true})
@@ -145,12 +140,34 @@ std::vector<Sample> samples() {
   out.push_back({.srcs = {f32({17, 1025}), f32({1025, 7})}, .has_gradient = false});
   out.push_back(
       {.srcs = {f32({1025, 17}), f32({7, 17})}, .attributes = {{"transpose_b", true}}, .has_gradient = false});
+  // One more than a panel's columns and depth, and enough rows for copies of both operands.
+  for (const bool ta : {false, true})
+    for (const bool tb : {false, true})
+      out.push_back({.srcs = {f32_src(ta ? Shape{1025, 49} : Shape{49, 1025}, -0.5, 0.5),
+                              f32_src(tb ? Shape{193, 1025} : Shape{1025, 193}, -0.5, 0.5)},
+                     .attributes = {{"transpose_a", ta}, {"transpose_b", tb}},
+                     .has_gradient = false});
   out.push_back({.srcs = {f32({0, 5}), f32({5, 3})}, .has_gradient = false});  // empty
   out.push_back({.srcs = {f32({4, 0}), f32({0, 3})}, .has_gradient = false});  // an empty sum is zero
   return out;
 }
 
 }  // namespace
+
+std::vector<int64_t> batch_offsets(const Shape& dst, const Shape& operand) {
+  std::vector<int64_t> out(static_cast<size_t>(dst.numel_between(0, dst.rank() - 2)));
+  for (size_t i = 0; i < out.size(); ++i) {
+    auto index = static_cast<int64_t>(i);
+    int64_t stride = operand.at(-1) * operand.at(-2);
+    for (int axis = 3; axis <= operand.rank(); ++axis) {
+      const int64_t extent = operand.at(-axis);
+      if (extent != 1) out[i] += index % dst.at(-axis) * stride;
+      index /= dst.at(-axis);
+      stride *= extent;
+    }
+  }
+  return out;
+}
 
 void define_matmul(OpTable& table) {
   table.add(
@@ -163,6 +180,7 @@ void define_matmul(OpTable& table) {
        .infer = infer,
        .gradient = gradient,
        .cost = cost,
+       .workspace_bound = workspace_bound,
        .chunkable = chunkable,
        .accumulating_dsts = {0},
        .evaluate = evaluate,

@@ -29,7 +29,9 @@ void define_softmax(OpTable& table) {
                                  .doc = "y = exp(x - max) / sum of exp(x - max) along the axis",
                                  .grad_doc = "d_x = y (d_y - sum of y d_y along the axis)",
                                  .forward = forward,
-                                 .backward = backward});
+                                 .backward = backward,
+                                 .low_y = 0,
+                                 .high_y = 0.25});
 }
 
 }  // namespace plimsoll::ops

@@ -23,7 +23,7 @@ Cost cost(const OpCall& call) {
 /// Lines along the axis know nothing of each other.
 std::vector<ChunkableAxis> chunkable(const OpCall& call) {
   const int rank = call.srcs[0].shape.rank();
-  const int taken = *try_normalize_axis(call.attributes.get_int("axis"), rank);
+  const int taken = axis_of(call.srcs[0].shape, call.attributes);
   std::vector<ChunkableAxis> out;
   for (int axis = 0; axis < rank; ++axis)
     if (axis != taken) out.push_back({.dst_axis = axis, .src_axes = std::vector<int>(call.srcs.size(), axis)});
@@ -33,7 +33,7 @@ std::vector<ChunkableAxis> chunkable(const OpCall& call) {
 void evaluate(const LineFunction& function, std::span<const Array> srcs, std::span<Array> dsts,
               const Attributes& attributes) {
   const Shape& shape = dsts[0].desc.shape;
-  const AxisSpan span = make_axis_span(shape, *try_normalize_axis(attributes.get_int("axis"), shape.rank()));
+  const AxisSpan span = make_axis_span(shape, axis_of(shape, attributes));
   std::vector<std::vector<double>> lines(srcs.size(), std::vector<double>(static_cast<size_t>(span.extent)));
   std::vector<double> result(static_cast<size_t>(span.extent));
   for (int64_t line = 0; line < span.outer * span.inner && span.extent > 0; ++line) {
@@ -78,8 +78,6 @@ auto make_evaluate(LineFunction function) {
 
 void define_softmax_variant(OpTable& table, const SoftmaxVariant& variant) {
   const std::string grad_op = variant.name + "_grad";
-  // y of softmax lies in (0, 1), y of log_softmax below 0.
-  const bool is_log = variant.name == "log_softmax";
   table.add({.name = variant.name,
              .doc = variant.doc,
              .srcs = {"x"},
@@ -102,7 +100,7 @@ void define_softmax_variant(OpTable& table, const SoftmaxVariant& variant) {
              .aliases = [](const OpCall&) { return std::vector<Alias>{{.dst = 0, .src = 1}}; },
              .chunkable = chunkable,
              .evaluate = make_evaluate(variant.backward),
-             .samples = [is_log] { return is_log ? make_samples(-8, -4, true) : make_samples(0, 0.25, true); }});
+             .samples = [low = variant.low_y, high = variant.high_y] { return make_samples(low, high, true); }});
 }
 
 }  // namespace plimsoll::ops

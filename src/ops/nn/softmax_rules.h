@@ -17,6 +17,8 @@ struct SoftmaxVariant {
   std::string grad_doc;
   LineFunction forward;   ///< srcs: x
   LineFunction backward;  ///< srcs: y, d_y
+  double low_y = 0;       ///< range of the gradient's sample y
+  double high_y = 1;
 };
 
 /// Adds the op and its gradient op `<name>_grad`.

@@ -1,8 +1,8 @@
 #include "ops/optimizer/update_rules.h"
 
-#include <algorithm>
 #include <cmath>
 
+#include "ops/elementwise/extremum.h"
 #include "ops/expect.h"
 #include "ops/sample_srcs.h"
 
@@ -58,7 +58,7 @@ void evaluate(WeightDecay decay, std::span<const Array> srcs, std::span<Array> d
     if (decay == WeightDecay::kDecoupled) param -= lr * weight_decay * param;
     const double m = dsts[1][i] = beta1 * srcs[kM][i] + (1 - beta1) * g;
     double v = dsts[2][i] = beta2 * srcs[kV][i] + (1 - beta2) * g * g;
-    if (srcs.size() > kVMax) v = dsts[3][i] = std::max(srcs[kVMax][i], v);
+    if (srcs.size() > kVMax) v = dsts[3][i] = larger_or_nan(srcs[kVMax][i], v);
     dsts[0][i] = param - step_size * m / (std::sqrt(v) / root_correction2 + attributes.get_float("eps"));
   }
 }
@@ -80,6 +80,10 @@ std::vector<Sample> samples() {
         out.push_back(make_sample(shape, step, with_v_max,
                                   {{"beta1", 0.5}, {"beta2", 0.95}, {"eps", 1e-3}, {"weight_decay", 0.25}}));
       }
+  Sample not_numbers = make_sample({2}, 1, true, {});
+  not_numbers.srcs[kV] = exact_src(DType::kF32, {2}, {kNaN, 1});
+  not_numbers.srcs[kVMax] = exact_src(DType::kF32, {2}, {1, kNaN});
+  out.push_back(not_numbers);
   return out;
 }
 

@@ -22,10 +22,6 @@ Result<std::vector<TensorDesc>> infer(const OpCall& call) {
   return std::vector<TensorDesc>{{DType::kI64, shape, {}}};
 }
 
-int axis_of(const Shape& shape, const Attributes& attributes) {
-  return *try_normalize_axis(attributes.get_int("axis"), shape.rank());
-}
-
 void evaluate(std::span<const Array> srcs, std::span<Array> dsts, const Attributes& attributes) {
   const Shape& shape = srcs[0].desc.shape;
   const AxisSpan span = make_axis_span(shape, axis_of(shape, attributes));

@@ -1,4 +1,6 @@
 // global_norm: the Euclidean norm of all gradients together, and the factor that clips them.
+#include "ops/reduction/global_norm.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,9 +11,6 @@
 
 namespace plimsoll::ops {
 namespace {
-
-/// Keeps the factor finite where all gradients are zero.
-constexpr double kEpsilon = 1e-6;
 
 Result<std::vector<TensorDesc>> infer(const OpCall& call) {
   const TensorDesc number{DType::kF32, {}, {}};
@@ -27,7 +26,7 @@ void evaluate(std::span<const Array> srcs, std::span<Array> dsts, const Attribut
   double sum = 0;
   for (const Array& src : srcs) sum += src[0];
   dsts[0][0] = std::sqrt(sum);
-  dsts[1][0] = std::min(1.0, attributes.get_float("max_norm") / (dsts[0][0] + kEpsilon));
+  dsts[1][0] = std::min(1.0, attributes.get_float("max_norm") / (dsts[0][0] + kNormFloor));
 }
 
 std::vector<Sample> samples() {

@@ -2,6 +2,7 @@
 
 #include "ops/broadcast.h"
 #include "ops/infer_rules.h"
+#include "ops/sample_srcs.h"
 
 namespace plimsoll::ops {
 namespace {
@@ -88,6 +89,10 @@ std::vector<Sample> samples(bool takes_empty) {
     if (takes_empty) add({0, 5}, {0}, keep_dims);
   }
   if (takes_empty) add({0}, {}, false);
+  for (const int64_t axis : {0, 1})  // NaN first, between and last along either axis
+    out.push_back({.srcs = {exact_src(DType::kF32, {3, 3}, {kNaN, 2, 3, 4, kNaN, 6, 7, 8, kNaN})},
+                   .attributes = {{"axes", std::vector<int64_t>{axis}}},
+                   .has_gradient = false});
   return out;
 }
 
@@ -125,6 +130,10 @@ OpDef make_reduce(ReduceRule rule) {
           .infer = [rule](const OpCall& call) { return infer(rule, call); },
           .gradient = rule.gradient,
           .cost = [](const OpCall& call) { return Cost{.flops = call.srcs[0].numel(), .bytes = moved_bytes(call)}; },
+          .workspace_bound =
+              [](const OpCall& call) {
+                return most_partial_results(call.srcs[0].numel(), call.dsts[0].numel()) * int64_t{sizeof(double)};
+              },
           .chunkable = chunkable,
           .accumulating_dsts = rule.accumulates ? std::vector<int>{0} : std::vector<int>{},
           .evaluate = [rule](std::span<const Array> srcs, std::span<Array> dsts,

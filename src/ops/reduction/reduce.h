@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "ops/gradient.h"
 #include "ops/op_table.h"
+#include "ops/workspace.h"
 
 namespace plimsoll::ops {
 
@@ -21,6 +23,12 @@ struct ReduceRule {
 
 /// The whole op, with attributes axes=[] (all) and keep_dims=false; axes that stay can run in chunks.
 OpDef make_reduce(ReduceRule rule);
+
+/// f64 partial results that a kernel may keep for a reduction to `outputs` numbers of `numel` elements: one an output
+/// and task, at the most. Only few outputs are worth more than one task each, so there is a limit to them all.
+constexpr int64_t most_partial_results(int64_t numel, int64_t outputs) {
+  return std::min({numel, kMostTasks * outputs, int64_t{1} << 19});
+}
 
 /// Which axes `attributes` names for an input of this rank. Requires: they are valid.
 std::array<bool, Shape::kMaxRank> reduced_axes(const Attributes& attributes, int rank);

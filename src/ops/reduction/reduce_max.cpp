@@ -1,7 +1,7 @@
 // reduce_max: the largest element over some axes, or all.
-#include <algorithm>
 #include <limits>
 
+#include "ops/elementwise/extremum.h"
 #include "ops/reduction/extremum_gradient.h"
 #include "ops/reduction/reduce.h"
 
@@ -9,9 +9,9 @@ namespace plimsoll::ops {
 
 void define_reduce_max(OpTable& table) {
   table.add(make_reduce({.name = "reduce_max",
-                         .doc = "the largest element over axes; equal ones share its gradient",
+                         .doc = "the largest element over axes, NaN where any is; equal ones share its gradient",
                          .start = -std::numeric_limits<double>::infinity(),
-                         .combine = [](double so_far, double x) { return std::max(so_far, x); },
+                         .combine = larger_or_nan,
                          .gradient = extremum_gradient,
                          .takes_empty = false}));
 }

@@ -1,15 +1,11 @@
 // sum_of_squares: of all elements; what a global norm is made from.
-#include <algorithm>
-
 #include "ops/elementwise/unary.h"
 #include "ops/infer_rules.h"
 #include "ops/sample_srcs.h"
+#include "ops/workspace.h"
 
 namespace plimsoll::ops {
 namespace {
-
-/// Partial sums that a kernel may keep in f64, one a task.
-constexpr int64_t kMaxPartialSums = 1024;
 
 Result<std::vector<TensorDesc>> infer(const OpCall& call) {
   PLIMSOLL_RETURN_IF_ERROR(check_floating("sum_of_squares", "src", call.srcs[0]));
@@ -47,10 +43,7 @@ void define_sum_of_squares(OpTable& table) {
        .infer = infer,
        .gradient = gradient,
        .cost = [](const OpCall& call) { return Cost{.flops = 2 * call.srcs[0].numel(), .bytes = moved_bytes(call)}; },
-       .workspace_bound =
-           [](const OpCall& call) {
-             return std::min(call.srcs[0].numel(), kMaxPartialSums) * static_cast<int64_t>(sizeof(double));
-           },
+       .workspace_bound = [](const OpCall& call) { return partial_sum_bytes(call.srcs[0].numel()); },
        .evaluate = evaluate,
        .samples = samples});
 }

@@ -55,7 +55,8 @@ void adam_vector(const AdamStep& step, const AdamArrays& a, const Load& load, co
   VF v = hn::Add(hn::Mul(load(a.v), hn::Set(d, step.beta2)), hn::Mul(hn::Mul(g, g), hn::Set(d, step.one_less_beta2)));
   store(v, a.new_v);
   if constexpr (has_v_max) {
-    v = hn::Max(load(a.v_max), v);
+    const VF v_max = load(a.v_max);
+    v = hn::IfThenElse(hn::Or(hn::IsNaN(v_max), hn::Gt(v_max, v)), v_max, v);
     store(v, a.new_v_max);
   }
   const VF root = hn::Add(hn::Div(hn::Sqrt(v), hn::Set(d, step.root_correction)), hn::Set(d, step.eps));
@@ -64,17 +65,8 @@ void adam_vector(const AdamStep& step, const AdamArrays& a, const Load& load, co
 
 template <bool has_v_max>
 void adam_range(const AdamStep& step, const AdamArrays& a, Range range) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(F32()));
-  int64_t i = range.begin;
-  for (; i + lanes <= range.end; i += lanes)
-    adam_vector<has_v_max>(
-        step, a, [i](const float* p) { return hn::LoadU(F32(), p + i); },
-        [i](VF v, float* p) { hn::StoreU(v, F32(), p + i); });
-  if (i == range.end) return;
-  const auto rest = static_cast<size_t>(range.end - i);
-  adam_vector<has_v_max>(
-      step, a, [=](const float* p) { return load_first(F32(), p + i, rest); },
-      [=](VF v, float* p) { store_first(F32(), v, p + i, rest); });
+  for_vectors(range.begin, range.end,
+              [&](int64_t, const auto& load, const auto& store) { adam_vector<has_v_max>(step, a, load, store); });
 }
 
 void adam_task(const AdamStep& step, const AdamArrays& a, Range range) {
@@ -96,9 +88,6 @@ namespace plimsoll::backends::cpu {
 namespace {
 
 HWY_EXPORT(adam_task);
-
-/// Elements of one task; every array then moves 256 KiB.
-constexpr int64_t kTaskElements = 64 * 1024;
 
 struct AdamSettings {
   double beta1;
@@ -130,7 +119,7 @@ Prepare prepare_adam(bool is_decoupled) {
                                 .weight_decay = attributes.get_float("weight_decay"),
                                 .is_decoupled = is_decoupled};
     const bool has_v_max = kernel.srcs.size() > 7;
-    const Cut cut(kernel.dsts[0].numel(), kTaskElements);
+    const Cut cut(kernel.dsts[0].numel(), kUpdateElements);
     return make_kernel([=, &pool = context.pool](const LaunchArgs& args) {
       const AdamStep step =
           make_step(settings, *src<float>(args, 4), static_cast<double>(*src<int64_t>(args, 5)), *src<float>(args, 6));

@@ -2,9 +2,10 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "backends/cpu/cut.h"
-#include "backends/cpu/strided_copy.h"
+#include "backends/cpu/kernel_table.h"
 
 namespace plimsoll::backends::cpu {
 namespace {
@@ -38,13 +39,33 @@ float to_number(F16 x) {
 template <class To, class N>
 struct FromNumber {
   static To of(N x) {
-    if constexpr (std::is_integral_v<To> && std::is_floating_point_v<N>) {
-      if (!(x > static_cast<N>(std::numeric_limits<To>::min()))) return x != x ? To{0} : std::numeric_limits<To>::min();
-      if (x >= static_cast<N>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    if constexpr (std::is_integral_v<To>) {
+      constexpr To kLeast = std::numeric_limits<To>::min();
+      constexpr To kMost = std::numeric_limits<To>::max();
+      if constexpr (std::is_integral_v<N>) {
+        if (std::cmp_less(x, kLeast)) return kLeast;
+        if (std::cmp_greater(x, kMost)) return kMost;
+      } else {
+        if (!(x > static_cast<N>(kLeast))) return x != x ? To{0} : kLeast;
+        if (x >= static_cast<N>(kMost)) return kMost;
+      }
     }
     return static_cast<To>(x);
   }
 };
+
+/// x as an f32 that rounds to any narrower type as x itself does: cut towards zero, with the last bit set where
+/// something was cut off (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008, section 3).
+template <class N>
+float to_odd_float(N x) {
+  const auto nearest = static_cast<float>(x);
+  const auto exact = static_cast<double>(x);
+  if (std::isnan(nearest) || static_cast<double>(nearest) == exact) return nearest;
+  const auto bits = std::bit_cast<uint32_t>(nearest);
+  const bool is_beyond = std::abs(static_cast<double>(nearest)) > std::abs(exact);
+  return std::bit_cast<float>((is_beyond ? bits - 1 : bits) | 1);
+}
+
 template <class N>
 struct FromNumber<Bool, N> {
   static Bool of(N x) { return {static_cast<uint8_t>(x != N{0} ? 1 : 0)}; }
@@ -52,7 +73,7 @@ struct FromNumber<Bool, N> {
 template <class N>
 struct FromNumber<Bf16, N> {
   static Bf16 of(N x) {
-    const auto value = static_cast<float>(x);
+    const float value = to_odd_float(x);
     if (std::isnan(value)) return {0x7fc0};
     const auto bits = std::bit_cast<uint32_t>(value);
     return {static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
@@ -61,13 +82,13 @@ struct FromNumber<Bf16, N> {
 template <class N>
 struct FromNumber<F16, N> {
   static F16 of(N x) {
-    const auto value = static_cast<float>(x);
+    const auto value = static_cast<double>(x);
     const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-    const float magnitude = std::abs(value);
+    const double magnitude = std::abs(value);
     if (std::isnan(value)) return {0x7e00};
     if (magnitude >= 65520) return {static_cast<uint16_t>(sign | 0x7c00)};
     // Steps of 2^-24 below the least normal number, 11 significant bits above it; a carry runs into the exponent.
-    const bool is_normal = magnitude >= 0x1p-14f;
+    const bool is_normal = magnitude >= 0x1p-14;
     const int exponent = is_normal ? std::ilogb(magnitude) : -14;
     const int steps = static_cast<int>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
     return {static_cast<uint16_t>(sign | (is_normal ? (exponent + 14) * 1024 + steps : steps))};

@@ -1,13 +1,14 @@
 // concat and split: boxes along one axis.
 #include "backends/cpu/strided_copy.h"
+#include "ops/infer_rules.h"
 
 namespace plimsoll::backends::cpu {
 namespace {
 
 /// Copies between the whole tensor and its parts, which follow each other along the axis.
-std::vector<StridedCopy> part_copies(const TensorDesc& whole, std::span<const TensorDesc> parts, int64_t named_axis,
-                                     bool into_parts) {
-  const int axis = *try_normalize_axis(named_axis, whole.shape.rank());
+std::vector<StridedCopy> part_copies(const TensorDesc& whole, std::span<const TensorDesc> parts,
+                                     const Attributes& attributes, bool into_parts) {
+  const int axis = ops::axis_of(whole.shape, attributes);
   const int64_t outer = whole.shape.numel_between(0, axis);
   const int64_t row = whole.shape.numel_between(axis, whole.shape.rank());
   std::vector<StridedCopy> out;
@@ -24,7 +25,7 @@ std::vector<StridedCopy> part_copies(const TensorDesc& whole, std::span<const Te
 
 Result<std::unique_ptr<Kernel>> prepare_concat(const program::Kernel& kernel, const CpuContext& context) {
   PLIMSOLL_RETURN_IF_ERROR(check_plain(kernel));
-  return make_kernel([copies = part_copies(kernel.dsts[0], kernel.srcs, kernel.attributes.get_int("axis"), false),
+  return make_kernel([copies = part_copies(kernel.dsts[0], kernel.srcs, kernel.attributes, false),
                       &pool = context.pool](const LaunchArgs& args) {
     for (size_t i = 0; i < copies.size(); ++i) copies[i].run(pool, args.srcs[i], args.dsts[0]);
   });
@@ -32,7 +33,7 @@ Result<std::unique_ptr<Kernel>> prepare_concat(const program::Kernel& kernel, co
 
 Result<std::unique_ptr<Kernel>> prepare_split(const program::Kernel& kernel, const CpuContext& context) {
   PLIMSOLL_RETURN_IF_ERROR(check_plain(kernel));
-  return make_kernel([copies = part_copies(kernel.srcs[0], kernel.dsts, kernel.attributes.get_int("axis"), true),
+  return make_kernel([copies = part_copies(kernel.srcs[0], kernel.dsts, kernel.attributes, true),
                       &pool = context.pool](const LaunchArgs& args) {
     for (size_t i = 0; i < copies.size(); ++i) copies[i].run(pool, args.srcs[0], args.dsts[i]);
   });

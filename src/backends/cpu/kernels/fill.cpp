@@ -16,6 +16,7 @@ std::unique_ptr<Kernel> make_fill(double value, int64_t numel, ThreadPool& pool)
 }
 
 Result<std::unique_ptr<Kernel>> prepare(const program::Kernel& kernel, const CpuContext& context) {
+  PLIMSOLL_RETURN_IF_ERROR(check_plain(kernel));
   const double value = kernel.attributes.get_float("value");
   const int64_t numel = kernel.dsts[0].numel();
   switch (kernel.dsts[0].dtype) {

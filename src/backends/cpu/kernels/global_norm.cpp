@@ -2,12 +2,10 @@
 #include <cmath>
 
 #include "backends/cpu/kernel_table.h"
+#include "ops/reduction/global_norm.h"
 
 namespace plimsoll::backends::cpu {
 namespace {
-
-/// Keeps the factor finite where all gradients are zero.
-constexpr double kNormFloor = 1e-6;
 
 Result<std::unique_ptr<Kernel>> prepare(const program::Kernel& kernel, const CpuContext&) {
   PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel));
@@ -17,7 +15,7 @@ Result<std::unique_ptr<Kernel>> prepare(const program::Kernel& kernel, const Cpu
         for (size_t i = 0; i < count; ++i) total += static_cast<double>(*src<float>(args, i));
         const double norm = std::sqrt(total);
         *dst<float>(args, 0) = static_cast<float>(norm);
-        *dst<float>(args, 1) = static_cast<float>(std::min(1.0, max_norm / (norm + kNormFloor)));
+        *dst<float>(args, 1) = static_cast<float>(std::min(1.0, max_norm / (norm + ops::kNormFloor)));
       });
 }
 

@@ -31,23 +31,6 @@ namespace plimsoll::backends::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-/// Calls f(i, load, store) for every vector of [0, n): load(p) and store(v, p) touch the lanes of row p that begin at i
-/// and exist.
-template <class F>
-void for_vectors(int64_t n, const F& f) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(F32()));
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    f(
-        i, [i](const float* p) { return hn::LoadU(F32(), p + i); },
-        [i](VF v, float* p) { hn::StoreU(v, F32(), p + i); });
-  if (i == n) return;
-  const auto rest = static_cast<size_t>(n - i);
-  f(
-      i, [=](const float* p) { return load_first(F32(), p + i, rest); },
-      [=](VF v, float* p) { store_first(F32(), v, p + i, rest); });
-}
-
 /// Lanes of row [0, n) from i on that exist, as 1, and the others as 0.
 VF lanes_within(F32 d, int64_t i, int64_t n) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -71,7 +54,7 @@ void norm_rows(const LayerNormSrcs& s, float* y, float* mean, float* rstd, Range
     rstd[row] = r;
     const VF vr = hn::Set(d, r);
     float* out = y + row * n;
-    for_vectors(n, [&](int64_t, auto load, auto store) {
+    for_vectors(0, n, [&](int64_t, auto load, auto store) {
       store(hn::MulAdd(hn::Mul(hn::Sub(load(x), vm), vr), load(s.weight), load(s.bias)), out);
     });
   }
@@ -91,7 +74,7 @@ void norm_grad_rows_as(const LayerNormGradSrcs& s, float* d_x, float* d_weight, 
     const VF vr = hn::Set(d, s.rstd[row]);
     VF sum_g = hn::Zero(d);
     VF sum_gx = hn::Zero(d);
-    for_vectors(n, [&](int64_t, auto load, auto store) {
+    for_vectors(0, n, [&](int64_t, auto load, auto store) {
       const VF dy = load(d_y);
       const VF xh = hn::Mul(hn::Sub(load(x), vm), vr);
       const VF g = hn::Mul(dy, load(s.weight));
@@ -102,7 +85,7 @@ void norm_grad_rows_as(const LayerNormGradSrcs& s, float* d_x, float* d_weight, 
     });
     const VF mean_g = hn::Set(d, sum_of_lanes(d, sum_g) * per_n);
     const VF mean_gx = hn::Set(d, sum_of_lanes(d, sum_gx) * per_n);
-    for_vectors(n, [&](int64_t, auto load, auto store) {
+    for_vectors(0, n, [&](int64_t, auto load, auto store) {
       const VF xh = hn::Mul(hn::Sub(load(x), vm), vr);
       const VF g = hn::Mul(load(d_y), load(s.weight));
       const VF d_row = hn::Mul(vr, hn::NegMulAdd(xh, mean_gx, hn::Sub(g, mean_g)));
@@ -131,6 +114,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "backends/cpu/kernel_table.h"
+#include "ops/nn/layer_norm.h"
 
 namespace plimsoll::backends::cpu {
 namespace {
@@ -138,9 +122,6 @@ namespace {
 HWY_EXPORT(norm_rows);
 HWY_EXPORT(norm_grad_rows);
 HWY_EXPORT(add_row);
-
-/// Row blocks of the gradient: each has its own partial d_weight and d_bias, so there are few.
-constexpr int64_t kMostBlocks = 16;
 
 Result<std::unique_ptr<Kernel>> prepare_norm(const program::Kernel& kernel, const CpuContext& context) {
   PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel));
@@ -168,7 +149,8 @@ Result<std::unique_ptr<Kernel>> prepare_norm_grad(const program::Kernel& kernel,
   const int64_t n = kernel.srcs[1].numel();
   const int64_t rows = kernel.srcs[2].numel();
   const Cut by_cost = cut_by_cost(rows, 6 * n);
-  const Cut cut(rows, std::max({by_cost.per_task(), (rows + kMostBlocks - 1) / kMostBlocks, int64_t{1}}));
+  const int64_t even = (rows + ops::kMostLayerNormBlocks - 1) / ops::kMostLayerNormBlocks;
+  const Cut cut(rows, std::max({by_cost.per_task(), even, int64_t{1}}));
   const bool adds_x = accumulates(kernel, 0);
   const bool adds_weight = accumulates(kernel, 1);
   const bool adds_bias = accumulates(kernel, 2);

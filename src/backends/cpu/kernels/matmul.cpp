@@ -1,25 +1,10 @@
 // Matrix products over broadcast batches, by oneDNN in tasks of our own.
+#include "ops/nn/matmul.h"
 #include "backends/cpu/blocked_product.h"
 #include "backends/cpu/kernel_table.h"
 
 namespace plimsoll::backends::cpu {
 namespace {
-
-/// Elements to where each of dst's batches begins in an operand whose own batches broadcast to them.
-std::vector<int64_t> batch_offsets(const Shape& dst, const Shape& operand) {
-  std::vector<int64_t> out(static_cast<size_t>(dst.numel_between(0, dst.rank() - 2)));
-  for (size_t i = 0; i < out.size(); ++i) {
-    auto index = static_cast<int64_t>(i);
-    int64_t stride = operand.at(-1) * operand.at(-2);
-    for (int axis = 3; axis <= operand.rank(); ++axis) {
-      const int64_t extent = operand.at(-axis);
-      if (extent != 1) out[i] += index % dst.at(-axis) * stride;
-      index /= dst.at(-axis);
-      stride *= extent;
-    }
-  }
-  return out;
-}
 
 BlockedProduct make_product(const program::Kernel& kernel) {
   const Shape& a = kernel.srcs[0].shape;
@@ -36,7 +21,7 @@ BlockedProduct make_product(const program::Kernel& kernel) {
     sizes.m = dst.numel_between(0, dst.rank() - 1);
     return BlockedProduct(sizes, {0}, {0});
   }
-  return BlockedProduct(sizes, batch_offsets(dst, a), batch_offsets(dst, b));
+  return BlockedProduct(sizes, ops::batch_offsets(dst, a), ops::batch_offsets(dst, b));
 }
 
 Result<std::unique_ptr<Kernel>> prepare(const program::Kernel& kernel, const CpuContext& context) {

@@ -3,6 +3,7 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/reduce.cpp"
 #include "hwy/foreach_target.h"
 // Highway wants its own headers after foreach_target.h.
+#include "backends/cpu/reduce_loop.h"
 #include "backends/cpu/simd.h"
 
 #ifndef PLIMSOLL_BACKENDS_CPU_REDUCE_OP
@@ -48,9 +49,6 @@ VF combine(VF so_far, VF x) {
   return hn::IfThenElse(hn::Or(hn::IsNaN(so_far), hn::Lt(so_far, x)), so_far, x);
 }
 
-/// Elements that are added up in f32 before their sum goes to f64: at most 128 a lane and accumulator.
-constexpr int64_t kBlock = 4096;
-
 template <ReduceOp op>
 double reduce_block(const float* p, int64_t n) {
   const F32 d;
@@ -79,12 +77,11 @@ double reduce_block(const float* p, int64_t n) {
 template <ReduceOp op>
 double reduce_span(const float* p, int64_t n) {
   double out = start_of(op);
-  for (int64_t i = 0; i < n; i += kBlock) out = join(op, out, reduce_block<op>(p + i, std::min(kBlock, n - i)));
+  for (int64_t i = 0; i < n; i += kReduceBlock)
+    out = join(op, out, reduce_block<op>(p + i, std::min(kReduceBlock, n - i)));
   return out;
 }
 
-/// Columns that are combined at once: one cache line of rows' memory after the other.
-constexpr int64_t kColumns = 64;
 /// Rows that are added up in f32 before their sum goes to f64.
 constexpr int64_t kRowsPerBlock = 64;
 
@@ -93,7 +90,7 @@ void reduce_columns(const float* p, int64_t rows, int64_t stride, int64_t column
   const F32 d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const VF start = hn::Set(d, static_cast<float>(start_of(op)));
-  HWY_ALIGN float totals[kColumns + HWY_MAX_BYTES / sizeof(float)];
+  HWY_ALIGN float totals[kReduceColumns + HWY_MAX_BYTES / sizeof(float)];
   for (int64_t first = 0; first < rows; first += kRowsPerBlock) {
     const int64_t last = std::min(rows, first + kRowsPerBlock);
     int64_t column = 0;
@@ -143,7 +140,7 @@ HWY_AFTER_NAMESPACE();
 
 #include "backends/cpu/cut.h"
 #include "backends/cpu/kernel_table.h"
-#include "backends/cpu/reduce_loop.h"
+#include "ops/reduction/reduce.h"
 
 namespace plimsoll::backends::cpu {
 namespace {
@@ -176,9 +173,6 @@ struct Reduction {
   }
 };
 
-/// Outputs whose f64 results a task holds at once.
-constexpr int64_t kOutputsAtOnce = kReduceColumns;
-
 void launch(const Reduction& r, const Cut& outputs, const Cut& slices, ThreadPool& pool, const LaunchArgs& args) {
   const auto* from = src<float>(args, 0);
   auto* to = dst<float>(args, 0);
@@ -187,9 +181,9 @@ void launch(const Reduction& r, const Cut& outputs, const Cut& slices, ThreadPoo
   pool.run(outputs.tasks() * slices.tasks(), [&](int64_t task, int) {
     const Range mine = outputs[task % outputs.tasks()];
     const int64_t slice = task / outputs.tasks();
-    double results[kOutputsAtOnce];
-    for (int64_t first = mine.begin; first < mine.end; first += kOutputsAtOnce) {
-      const Range some{first, std::min(mine.end, first + kOutputsAtOnce)};
+    double results[kReduceColumns];
+    for (int64_t first = mine.begin; first < mine.end; first += kReduceColumns) {
+      const Range some{first, std::min(mine.end, first + kReduceColumns)};
       if (slices.tasks() > 1) {
         r.reduce(some, slices[slice], from, partials + slice * numel + first);
         continue;
@@ -216,24 +210,17 @@ std::unique_ptr<Kernel> make_reduction(const Reduction& r, ThreadPool& pool) {
           ? cut_by_cost(r.loop.slices(), reduced * r.loop.outputs() / std::max<int64_t>(1, r.loop.slices()),
                         r.loop.slice_multiple())
           : Cut(r.loop.slices(), std::max<int64_t>(1, r.loop.slices()));
-  const int64_t workspace_bytes =
-      slices.tasks() > 1 ? slices.tasks() * r.loop.outputs() * static_cast<int64_t>(sizeof(double)) : 0;
+  const int64_t partials = slices.tasks() > 1 ? slices.tasks() * r.loop.outputs() : 0;
+  PLIMSOLL_CHECK(partials <= ops::most_partial_results(reduced * r.loop.outputs(), r.loop.outputs()), partials);
   return make_kernel([r, outputs, slices, &pool](const LaunchArgs& args) { launch(r, outputs, slices, pool, args); },
-                     workspace_bytes);
-}
-
-std::array<bool, Shape::kMaxRank> reduced_axes(const program::Kernel& kernel) {
-  std::array<bool, Shape::kMaxRank> out{};
-  const std::vector<int64_t>& axes = kernel.attributes.get_ints("axes");
-  if (axes.empty()) out.fill(true);
-  for (int64_t axis : axes) out[static_cast<size_t>(*try_normalize_axis(axis, kernel.srcs[0].shape.rank()))] = true;
-  return out;
+                     partials * int64_t{sizeof(double)});
 }
 
 Prepare prepare_reduce(ReduceOp op, bool is_mean = false) {
   return [op, is_mean](const program::Kernel& kernel, const CpuContext& context) -> Result<std::unique_ptr<Kernel>> {
     PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel));
-    const ReduceLoop loop(kernel.srcs[0].shape, reduced_axes(kernel));
+    const Shape& shape = kernel.srcs[0].shape;
+    const ReduceLoop loop(shape, ops::reduced_axes(kernel.attributes, shape.rank()));
     const double factor = is_mean ? 1 / static_cast<double>(loop.reduced()) : 1;
     return make_reduction({op, loop, factor, accumulates(kernel, 0)}, context.pool);
   };

@@ -53,17 +53,9 @@ void sgd_vector(const SgdSettings& settings, const SgdStep& step, const SgdArray
 
 template <bool has_momentum>
 void sgd_range(const SgdSettings& settings, const SgdStep& step, const SgdArrays& a, Range range) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(F32()));
-  int64_t i = range.begin;
-  for (; i + lanes <= range.end; i += lanes)
-    sgd_vector<has_momentum>(
-        settings, step, a, [i](const float* p) { return hn::LoadU(F32(), p + i); },
-        [i](VF v, float* p) { hn::StoreU(v, F32(), p + i); });
-  if (i == range.end) return;
-  const auto rest = static_cast<size_t>(range.end - i);
-  sgd_vector<has_momentum>(
-      settings, step, a, [=](const float* p) { return load_first(F32(), p + i, rest); },
-      [=](VF v, float* p) { store_first(F32(), v, p + i, rest); });
+  for_vectors(range.begin, range.end, [&](int64_t, const auto& load, const auto& store) {
+    sgd_vector<has_momentum>(settings, step, a, load, store);
+  });
 }
 
 void sgd_task(const SgdSettings& settings, const SgdStep& step, const SgdArrays& a, Range range) {
@@ -86,9 +78,6 @@ namespace {
 
 HWY_EXPORT(sgd_task);
 
-/// Elements of one task; every array then moves 256 KiB.
-constexpr int64_t kTaskElements = 64 * 1024;
-
 Result<std::unique_ptr<Kernel>> prepare_sgd(const program::Kernel& kernel, const CpuContext& context) {
   PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel));
   const Attributes& attributes = kernel.attributes;
@@ -97,7 +86,7 @@ Result<std::unique_ptr<Kernel>> prepare_sgd(const program::Kernel& kernel, const
                              .is_nesterov = attributes.get_bool("nesterov"),
                              .weight_decay = static_cast<float>(attributes.get_float("weight_decay"))};
   const bool has_momentum = kernel.srcs.size() > 4;
-  const Cut cut(kernel.dsts[0].numel(), kTaskElements);
+  const Cut cut(kernel.dsts[0].numel(), kUpdateElements);
   return make_kernel([=, &pool = context.pool](const LaunchArgs& args) {
     const SgdStep step{.lr = *src<float>(args, 2), .grad_scale = *src<float>(args, 3)};
     const SgdArrays arrays{.param = src<float>(args, 0),

@@ -135,6 +135,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "backends/cpu/kernel_table.h"
+#include "ops/infer_rules.h"
 
 namespace plimsoll::backends::cpu {
 namespace {
@@ -149,11 +150,8 @@ Prepare prepare_softmax(SoftmaxPass pass) {
   return [pass](const program::Kernel& kernel, const CpuContext& context) -> Result<std::unique_ptr<Kernel>> {
     PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel));
     const Shape& shape = kernel.dsts[0].shape;
-    const auto axis = try_normalize_axis(kernel.attributes.get_int("axis"), shape.rank());
-    PLIMSOLL_CHECK(axis.has_value(), kernel.op);
-    const int64_t n = shape[*axis];
-    const int64_t outer = shape.numel_between(0, *axis);
-    const int64_t inner = shape.numel_between(*axis + 1, shape.rank());
+    const ops::AxisSpan span = ops::make_axis_span(shape, ops::axis_of(shape, kernel.attributes));
+    const int64_t outer = span.outer, n = span.extent, inner = span.inner;
     if (outer * n * inner == 0) return make_kernel([](const LaunchArgs&) {});
     const Cut cut = cut_by_cost(outer, n * inner * kCostPerElement);
     const bool has_two = kernel.srcs.size() > 1;

@@ -1,0 +1,16 @@
+// tile: one copy that reads the whole source again.
+#include "backends/cpu/strided_copy.h"
+
+namespace plimsoll::backends::cpu {
+namespace {
+
+Result<std::unique_ptr<Kernel>> prepare(const program::Kernel& kernel, const CpuContext& context) {
+  PLIMSOLL_RETURN_IF_ERROR(check_plain(kernel));
+  return make_repeat_kernel(kernel, context);
+}
+
+}  // namespace
+
+void define_tile(KernelTable& table) { table.add("tile", prepare); }
+
+}  // namespace plimsoll::backends::cpu
