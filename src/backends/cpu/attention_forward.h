@@ -58,18 +58,14 @@ inline Matrix gather_rows(const float* rows, int64_t count, int64_t stride, int6
   return {room, head_size};
 }
 
-/// Queries of one task.
+/// Queries of a unit of work.
 inline constexpr int64_t kQueryTile = 64;
 
-/// One task of attention: every query tile of every head of every batch element is one.
+/// All of attention, on the pool; a unit of work is one query tile of one head of one batch element.
 ///
-/// Memory: tiles are on the stack (130 KiB at head size 64); no more than kQueryTile × 128 scores ever exist in a
-/// thread. Source: Dao, "FlashAttention-2", 2023, algorithm 1.
-void attend(const AttentionForward& attention, int64_t task);
-
-/// So many tasks cover `sizes`.
-inline int64_t attention_tasks(const ops::AttentionSizes& sizes) {
-  return sizes.batch * sizes.heads * Cut(sizes.queries, kQueryTile).tasks();
-}
+/// Memory: `workspace` of attend_bytes, in which each thread has a tile (130 KiB at head size 64) with at most
+/// kQueryTile × 128 scores. Source: Dao, "FlashAttention-2", 2023, algorithm 1.
+void attend(const AttentionForward& attention, ThreadPool& pool, void* workspace);
+int64_t attend_bytes(const ops::AttentionSizes& sizes, int threads);
 
 }  // namespace plimsoll::backends::cpu

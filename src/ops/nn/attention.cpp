@@ -48,7 +48,7 @@ Cost cost_by_pair(const OpCall& call, int64_t products) {
   return {.flops = pairs * (2 * products * sizes.head_size + 5 + dropout), .bytes = moved_bytes(call)};
 }
 
-/// Backward keeps sum over d of d_o · o for each query beside its tiles.
+/// Backward may keep the sum over d of d_o · o for each query beside its tiles.
 int64_t workspace_bound_grad(const OpCall& call) {
   return attention_tile_bytes(sizes_of(call), 2, 8) + lse_desc(sizes_of(call)).size_bytes();
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ops/op_def.h"
+#include "ops/workspace.h"
 
 namespace plimsoll::ops {
 
@@ -56,23 +57,21 @@ inline bool has_attention_mask(size_t srcs, size_t required, double dropout) {
 /// Refuses a dropout outside [0, 1), and what follows the `required` sources where it is not mask and scalars.
 Status check_attention_extras(std::string_view op, const OpCall& call, size_t required, const AttentionSizes& sizes);
 
-/// The most that a streaming kernel may ask for: tiles of kAttentionTile queries and keys for each task that can run at
-/// once, with `score_tiles` tiles of scores and `row_tiles` tiles of vectors.
+/// The most that a streaming kernel may ask for: tiles of kAttentionTile queries and keys for each of kMostTasks tasks,
+/// with `score_tiles` tiles of scores and `row_tiles` tiles of vectors.
 int64_t attention_tile_bytes(const AttentionSizes& sizes, int64_t score_tiles, int64_t row_tiles);
 
 /// Queries, or keys, of a tile at the most.
 inline constexpr int64_t kAttentionTile = 128;
-/// Tasks that may hold tiles at once.
-inline constexpr int64_t kMostAttentionTasks = 64;
 
-/// The probabilities of one query over its first `count` keys and the logarithm of their denominator; -inf where no key
-/// is visible.
+/// The probabilities of one query, 0 for keys that it does not see, and the logarithm of their denominator; -inf where
+/// it sees no key.
 struct AttentionRow {
   std::vector<double> probabilities;
   double lse = 0;
 };
 
-/// `is_visible(s)` says whether key s < count may be seen.
+/// `scores` and `is_visible` hold one element a key.
 AttentionRow softmax_of_visible(std::vector<double> scores, const std::vector<bool>& is_visible);
 
 }  // namespace plimsoll::ops

@@ -53,8 +53,7 @@ int64_t attention_tile_bytes(const AttentionSizes& sizes, int64_t score_tiles, i
   const int64_t padded_rows = (rows + 15) / 16 * 16;
   const int64_t padded_head = (sizes.head_size + 15) / 16 * 16;
   const int64_t tiles_of_queries = (sizes.queries + 15) / 16;
-  const int64_t tasks =
-      std::min(kMostAttentionTasks, sizes.batch * sizes.heads * std::max<int64_t>(tiles_of_queries, 1));
+  const int64_t tasks = std::min(kMostTasks, sizes.batch * sizes.heads * std::max<int64_t>(tiles_of_queries, 1));
   // Two more columns: the running maximum and sum of each row.
   const int64_t floats =
       score_tiles * padded_rows * padded_rows + row_tiles * padded_rows * padded_head + 2 * padded_rows;

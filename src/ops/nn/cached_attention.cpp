@@ -27,7 +27,7 @@ Cost cost(const OpCall& call) {
 /// Tiles, or the scores of a query over the whole cache: with few queries that is what a kernel wants.
 int64_t workspace_bound(const OpCall& call) {
   const AttentionSizes sizes = sizes_of(call);
-  return attention_tile_bytes(sizes, 1, 4) + std::min(kMostAttentionTasks, sizes.batch * sizes.heads * sizes.queries) *
+  return attention_tile_bytes(sizes, 1, 4) + std::min(kMostTasks, sizes.batch * sizes.heads * sizes.queries) *
                                                  (sizes.keys + 15) / 16 * 16 * static_cast<int64_t>(sizeof(float));
 }
 

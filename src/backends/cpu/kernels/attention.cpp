@@ -23,13 +23,14 @@ struct QueryTile {
   uint64_t first_weight;  ///< as dropout counts them: of the first query and key 0
   float* o;               ///< of the first query: in `o_room`, or in the destination where heads are large
   int64_t o_stride;
-  alignas(64) float scores[kQueryTile * kKeyTile];
-  float top[kQueryTile];  ///< largest score so far
-  float sum[kQueryTile];  ///< Σ e^(score - top)
-  alignas(64) float q_room[kQueryTile * kMostCopiedHeadSize];
-  alignas(64) float k_room[kKeyTile * kMostCopiedHeadSize];
-  alignas(64) float v_room[kKeyTile * kMostCopiedHeadSize];
-  alignas(64) float o_room[kQueryTile * kMostCopiedHeadSize];
+  float* scores;  ///< in rows of score_stride
+  int64_t score_stride;
+  float* top;  ///< largest score so far
+  float* sum;  ///< Σ e^(score - top)
+  float* q_room;
+  float* k_room;
+  float* v_room;
+  float* o_room;
 };
 
 }  // namespace plimsoll::backends::cpu
@@ -49,7 +50,7 @@ void mask_row(const int32_t* mask, float* scores, int64_t n) {
 /// that of all keys, dropped or not. Without a visible key so far top is -inf, and sum and o stay 0.
 void absorb_keys(const AttentionForward& a, QueryTile& tile, const int32_t* mask, Range keys) {
   for (int64_t row = 0; row < tile.queries.size(); ++row) {
-    float* scores = tile.scores + row * kKeyTile;
+    float* scores = tile.scores + row * tile.score_stride;
     const int64_t seen = a.seen(tile.queries.begin + row);
     const int64_t n = std::clamp<int64_t>(seen - keys.begin, 0, keys.size());
     scale_row(scores, scores, n, a.scale);
@@ -99,6 +100,34 @@ namespace {
 HWY_EXPORT(absorb_keys);
 HWY_EXPORT(finish_queries);
 
+/// A tile as large as these sizes need.
+QueryTile make_tile(const ops::AttentionSizes& sizes, RoomCutter& room) {
+  const int64_t queries = std::min(kQueryTile, sizes.queries);
+  const int64_t keys = std::min(kKeyTile, sizes.keys);
+  const int64_t copied = sizes.head_size <= kMostCopiedHeadSize ? sizes.head_size : 0;
+  QueryTile tile{};
+  tile.score_stride = whole_lines(keys);
+  tile.scores = room.take(queries * tile.score_stride);
+  tile.top = room.take(queries);
+  tile.sum = room.take(queries);
+  tile.q_room = room.take(queries * copied);
+  tile.k_room = room.take(keys * copied);
+  tile.v_room = room.take(keys * copied);
+  tile.o_room = room.take(queries * copied);
+  return tile;
+}
+
+int64_t tile_numel(const ops::AttentionSizes& sizes) {
+  RoomCutter counter(nullptr);
+  make_tile(sizes, counter);
+  return counter.taken();
+}
+
+/// The units of work of `attend`.
+Cut cut_queries(const ops::AttentionSizes& sizes) {
+  return cut_evenly(sizes.batch * sizes.heads * Cut(sizes.queries, kQueryTile).tasks());
+}
+
 void start_queries(const AttentionForward& a, QueryTile& tile, float* dst) {
   const bool copies = a.sizes.head_size <= kMostCopiedHeadSize;
   tile.o = copies ? tile.o_room : dst;
@@ -109,15 +138,12 @@ void start_queries(const AttentionForward& a, QueryTile& tile, float* dst) {
     std::fill_n(tile.o + row * tile.o_stride, a.sizes.head_size, 0.0f);
 }
 
-}  // namespace
-
-void attend(const AttentionForward& a, int64_t task) {
+void attend_unit(const AttentionForward& a, int64_t unit, QueryTile& tile) {
   const Cut cut(a.sizes.queries, kQueryTile);
-  const int64_t head = task / cut.tasks();
+  const int64_t head = unit / cut.tasks();
   const int64_t b = head / a.sizes.heads;
   const int64_t h = head % a.sizes.heads;
-  QueryTile tile;
-  tile.queries = cut[task % cut.tasks()];
+  tile.queries = cut[unit % cut.tasks()];
   if (a.dropout)
     tile.first_weight = a.dropout->first + static_cast<uint64_t>(a.sizes.weight_at(b, tile.queries.begin, h, 0));
   const int64_t at = a.sizes.q_at(b, tile.queries.begin, h);
@@ -134,12 +160,12 @@ void attend(const AttentionForward& a, int64_t task) {
     const int64_t key_at = a.sizes.k_at(b, keys.begin, h);
     Matrix k = gather_rows(a.k + key_at, keys.size(), stride, size, tile.k_room);
     k.is_transposed = true;
-    multiply({.m = rows, .n = keys.size(), .k = size, .a = q, .b = k, .dst = tile.scores, .stride = kKeyTile});
+    multiply({.m = rows, .n = keys.size(), .k = size, .a = q, .b = k, .dst = tile.scores, .stride = tile.score_stride});
     HWY_DYNAMIC_DISPATCH(absorb_keys)(a, tile, mask, keys);
     multiply({.m = rows,
               .n = size,
               .k = keys.size(),
-              .a = {tile.scores, kKeyTile},
+              .a = {tile.scores, tile.score_stride},
               .b = gather_rows(a.v + key_at, keys.size(), stride, size, tile.v_room),
               .dst = tile.o,
               .stride = tile.o_stride,
@@ -147,6 +173,20 @@ void attend(const AttentionForward& a, int64_t task) {
   }
   float* lse = a.lse == nullptr ? nullptr : a.lse + a.sizes.lse_at(b, tile.queries.begin, h);
   HWY_DYNAMIC_DISPATCH(finish_queries)(a, tile, a.o + at, lse);
+}
+
+}  // namespace
+
+void attend(const AttentionForward& a, ThreadPool& pool, void* workspace) {
+  run_in_rooms(pool, cut_queries(a.sizes), tile_numel(a.sizes), workspace, [&](Range units, float* room) {
+    RoomCutter cutter(room);
+    QueryTile tile = make_tile(a.sizes, cutter);
+    for (int64_t unit = units.begin; unit < units.end; ++unit) attend_unit(a, unit, tile);
+  });
+}
+
+int64_t attend_bytes(const ops::AttentionSizes& sizes, int threads) {
+  return rooms_bytes(cut_queries(sizes), tile_numel(sizes), threads);
 }
 
 namespace {
@@ -161,7 +201,7 @@ Result<std::unique_ptr<Kernel>> prepare_attention(const program::Kernel& kernel,
   compile_sgemm(false, false);
   const bool has_mask = ops::has_attention_mask(kernel.srcs.size(), 3, kernel.attributes.get_float("dropout"));
   const std::optional<Dropout> dropout = weight_dropout(kernel, attention.sizes);
-  return make_kernel([=, &pool = context.pool](const LaunchArgs& args) {
+  const auto launch = [=, &pool = context.pool](const LaunchArgs& args) {
     AttentionForward a = attention;
     a.q = src<float>(args, 0);
     a.k = src<float>(args, 1);
@@ -170,8 +210,9 @@ Result<std::unique_ptr<Kernel>> prepare_attention(const program::Kernel& kernel,
     a.o = dst<float>(args, 0);
     a.lse = dst<float>(args, 1);
     a.dropout = weight_draw(dropout, args);
-    pool.run(attention_tasks(a.sizes), [&](int64_t task, int) { attend(a, task); });
-  });
+    attend(a, pool, args.workspace);
+  };
+  return make_kernel(launch, attend_bytes(attention.sizes, context.pool.threads()));
 }
 
 }  // namespace

@@ -15,15 +15,16 @@ namespace plimsoll::backends::cpu {
 constexpr int64_t kTileQueries = 128;
 constexpr int64_t kTileKeys = 64;
 
-/// Scores of some queries and keys of one head, on their way to probabilities and gradients. All in rows of kTileKeys.
+/// Scores of some queries and keys of one head, on their way to probabilities and gradients.
 struct ScoreTile {
-  alignas(64) float p[kTileQueries * kTileKeys];        ///< scores in, probabilities out
-  alignas(64) float d_score[kTileQueries * kTileKeys];  ///< d_o · v in, gradients of q · k out
-  alignas(64) float q_room[kTileQueries * kMostCopiedHeadSize];
-  alignas(64) float d_o_room[kTileQueries * kMostCopiedHeadSize];
-  alignas(64) float k_room[kTileKeys * kMostCopiedHeadSize];
-  alignas(64) float v_room[kTileKeys * kMostCopiedHeadSize];
-  alignas(64) float factor_room[kTileKeys + kFactorSlack];
+  int64_t stride;  ///< between rows of p and d_score
+  float* p;        ///< scores in, probabilities out
+  float* d_score;  ///< d_o · v in, gradients of q · k out
+  float* q_room;
+  float* d_o_room;
+  float* k_room;
+  float* v_room;
+  float* factor_room;
 };
 
 /// What one row of a tile is made from.
@@ -87,7 +88,30 @@ namespace {
 HWY_EXPORT(make_row);
 HWY_EXPORT(make_row_factors);
 
-/// The gradient of one head of one batch element; a task, so that nobody else adds to its rows of d_k and d_v.
+/// A tile as large as these sizes need.
+ScoreTile make_tile(const ops::AttentionSizes& sizes, RoomCutter& room) {
+  const int64_t queries = std::min(kTileQueries, sizes.queries);
+  const int64_t keys = std::min(kTileKeys, sizes.keys);
+  const int64_t copied = sizes.head_size <= kMostCopiedHeadSize ? sizes.head_size : 0;
+  ScoreTile tile{};
+  tile.stride = whole_lines(keys);
+  tile.p = room.take(queries * tile.stride);
+  tile.d_score = room.take(queries * tile.stride);
+  tile.q_room = room.take(queries * copied);
+  tile.d_o_room = room.take(queries * copied);
+  tile.k_room = room.take(keys * copied);
+  tile.v_room = room.take(keys * copied);
+  tile.factor_room = room.take(keys + kFactorSlack);
+  return tile;
+}
+
+int64_t tile_numel(const ops::AttentionSizes& sizes) {
+  RoomCutter counter(nullptr);
+  make_tile(sizes, counter);
+  return counter.taken();
+}
+
+/// The gradient of one head of one batch element; a unit of work, so that nobody else adds to its rows of d_k and d_v.
 ///
 /// Source: Dao, "FlashAttention-2", 2023, algorithm 2.
 class HeadGrad {
@@ -118,11 +142,10 @@ class HeadGrad {
         d_k_(dst<float>(args, 1) + k_at_),
         d_v_(dst<float>(args, 2) + k_at_) {}
 
-  void run() const {
+  void run(ScoreTile& tile) const {
     zero_rows(d_q_, settings_.sizes.queries);
     zero_rows(d_k_, settings_.sizes.keys);
     zero_rows(d_v_, settings_.sizes.keys);
-    ScoreTile tile;
     const Cut key_cut(settings_.sizes.keys, kTileKeys);
     for (int64_t task = 0; task < key_cut.tasks(); ++task) {
       const int64_t first = first_query_that_sees(key_cut[task].begin);
@@ -146,14 +169,14 @@ class HeadGrad {
   }
 
   /// dst[m,n] = a · bᵀ over the head's size.
-  void make_scores(const Matrix& a, const Matrix& b, int64_t m, int64_t n, float* dst) const {
+  void make_scores(const Matrix& a, const Matrix& b, int64_t m, int64_t n, float* dst, int64_t stride) const {
     multiply({.m = m,
               .n = n,
               .k = settings_.sizes.head_size,
               .a = a,
               .b = {b.data, b.stride, true},
               .dst = dst,
-              .stride = kTileKeys});
+              .stride = stride});
   }
 
   /// Dropout's, of query t and the keys [first_key, first_key + count).
@@ -176,7 +199,7 @@ class HeadGrad {
                          .seen = seen,
                          .keys = keys.size(),
                          .factors = dropout_ ? make_factors(tile, t, keys.begin, seen) : nullptr};
-      const int64_t at = (t - queries.begin) * kTileKeys;
+      const int64_t at = (t - queries.begin) * tile.stride;
       HWY_DYNAMIC_DISPATCH(make_row)(row, tile.p + at, tile.d_score + at);
     }
   }
@@ -200,12 +223,12 @@ class HeadGrad {
   void add_tile(ScoreTile& tile, Range queries, Range keys, const Matrix& k, const Matrix& v) const {
     const Matrix q = gather(q_, queries, tile.q_room);
     const Matrix d_o = gather(d_o_, queries, tile.d_o_room);
-    make_scores(q, k, queries.size(), keys.size(), tile.p);
-    make_scores(d_o, v, queries.size(), keys.size(), tile.d_score);
+    make_scores(q, k, queries.size(), keys.size(), tile.p, tile.stride);
+    make_scores(d_o, v, queries.size(), keys.size(), tile.d_score, tile.stride);
     make_rows(tile, queries, keys);
-    add_product({tile.p, kTileKeys, true}, d_o, keys.size(), queries.size(), d_v_ + keys.begin * stride_);
-    add_product({tile.d_score, kTileKeys, true}, q, keys.size(), queries.size(), d_k_ + keys.begin * stride_);
-    add_product({tile.d_score, kTileKeys}, k, queries.size(), keys.size(), d_q_ + queries.begin * stride_);
+    add_product({tile.p, tile.stride, true}, d_o, keys.size(), queries.size(), d_v_ + keys.begin * stride_);
+    add_product({tile.d_score, tile.stride, true}, q, keys.size(), queries.size(), d_k_ + keys.begin * stride_);
+    add_product({tile.d_score, tile.stride}, k, queries.size(), keys.size(), d_q_ + queries.begin * stride_);
   }
 
   const Settings& settings_;
@@ -238,9 +261,16 @@ Result<std::unique_ptr<Kernel>> prepare_attention_grad(const program::Kernel& ke
   compile_sgemm(false, true);
   compile_sgemm(true, false);
   compile_sgemm(false, false);
-  return make_kernel([=, &pool = context.pool](const LaunchArgs& args) {
-    pool.run(sizes.batch * sizes.heads, [&](int64_t head, int) { HeadGrad(settings, args, head).run(); });
-  });
+  const Cut cut = cut_evenly(sizes.batch * sizes.heads);
+  const int64_t numel = tile_numel(sizes);
+  const auto launch = [=, &pool = context.pool](const LaunchArgs& args) {
+    run_in_rooms(pool, cut, numel, args.workspace, [&](Range heads, float* room) {
+      RoomCutter cutter(room);
+      ScoreTile tile = make_tile(sizes, cutter);
+      for (int64_t head = heads.begin; head < heads.end; ++head) HeadGrad(settings, args, head).run(tile);
+    });
+  };
+  return make_kernel(launch, rooms_bytes(cut, numel, context.pool.threads()));
 }
 
 }  // namespace

@@ -14,15 +14,16 @@ Result<std::unique_ptr<Kernel>> prepare_cached_attention(const program::Kernel& 
       static_cast<float>(ops::attention_scale(kernel.attributes.get_float("scale"), attention.sizes.head_size));
   compile_sgemm(false, true);
   compile_sgemm(false, false);
-  return make_kernel([=, &pool = context.pool](const LaunchArgs& args) {
+  const auto launch = [=, &pool = context.pool](const LaunchArgs& args) {
     AttentionForward a = attention;
     a.offset = std::clamp<int64_t>(*src<int64_t>(args, 3), -a.sizes.queries, a.sizes.keys);
     a.q = src<float>(args, 0);
     a.k = src<float>(args, 1);
     a.v = src<float>(args, 2);
     a.o = dst<float>(args, 0);
-    pool.run(attention_tasks(a.sizes), [&](int64_t task, int) { attend(a, task); });
-  });
+    attend(a, pool, args.workspace);
+  };
+  return make_kernel(launch, attend_bytes(attention.sizes, context.pool.threads()));
 }
 
 }  // namespace
