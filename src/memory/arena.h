@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "core/bytes.h"
 #include "core/result.h"
@@ -43,9 +44,16 @@ class Arena {
   double populate_seconds_;
 };
 
+/// What an arena of so many bytes takes from the system: whole pages, and their page tables.
+/// Requires: size >= 0. Errors: out_of_memory where that overflows.
+Result<Bytes> try_host_arena_cost(Bytes size);
+
+/// Errors: out_of_memory where an arena of so many bytes takes more than `free`, of which `bound_by` is the source.
+Status check_host_arena(Bytes size, Bytes free, const std::string& bound_by);
+
 /// An arena in RAM: zeroed pages of its own, all touched here by all threads, so that no step meets a page fault.
 ///
-/// Memory: `size` rounded up to 4-KiB pages, huge pages or not, and page tables (hardware::page_table_bytes). Huge
+/// Memory: try_host_arena_cost: `size` in small pages, huge pages or not, and page tables. Huge
 /// pages are used where whole ones fit: the same bytes are charged, and fewer entries fill the processor's address
 /// caches. Errors: out_of_memory, with the bytes needed and those free, before anything is touched where the control
 /// groups or the system would not give them: past that, the kernel would kill the process instead of refusing.

@@ -85,14 +85,6 @@ std::vector<LedgerRow> Ledger::rows() const {
   return rows;
 }
 
-void Ledger::restart_peaks() {
-  const std::lock_guard lock(mutex_);
-  for (PerSpace& space : spaces_) {
-    space.peak = space.at_peak = space.now;
-    space.total_peak = space.total_now;
-  }
-}
-
 std::string to_string(const Ledger& ledger) {
   char head[160];
   std::snprintf(head, sizeof head, "%-7s %-16s %12s %12s %12s\n", "space", "category", "now", "peak", "at peak");

@@ -43,8 +43,6 @@ class Ledger {
 
   /// The rows that ever held a byte, by space and then category.
   std::vector<LedgerRow> rows() const;
-  /// Peaks start again from what is held now: for the peak of one step or phase.
-  void restart_peaks();
 
  private:
   using ByCategory = std::array<Bytes, kCategoryCount>;

@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <thread>
 
+#include "hardware/anonymous_mapping.h"
 #include "hardware/process_memory.h"
 #include "memory/arena.h"
 #include "memory/ledger.h"
@@ -42,6 +44,20 @@ TEST(HostArena, RefusesWithBothFigures) {
   EXPECT_NE(arena.error().message.find("needs 32.0 TiB (35184372088832 bytes)"), std::string::npos)
       << arena.error().message;
   EXPECT_NE(arena.error().message.find("are free by"), std::string::npos);
+}
+
+TEST(HostArena, NeedsRoomForRoundingAndPageTablesToo) {
+  const int64_t page = hardware::page_bytes(), size = 1000 * page + 1;
+  const int64_t cost = 1001 * page + hardware::page_table_bytes({size});
+  EXPECT_EQ(try_host_arena_cost({size})->value, cost);
+  EXPECT_GT(cost, 1001 * page);
+  EXPECT_TRUE(check_host_arena({size}, {cost}, "a limit").ok());
+  const Status status = check_host_arena({size}, {cost - 1}, "a limit");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kOutOfMemory);
+  EXPECT_NE(status.error().message.find("are free by a limit"), std::string::npos) << status.error().message;
+  for (const int64_t most : {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::max() - 4096})
+    EXPECT_FALSE(check_host_arena({most}, {std::numeric_limits<int64_t>::max()}, "a limit").ok());
 }
 
 TEST(HostArena, IsResidentFromTheStartAndGoneAfterwards) {
@@ -114,15 +130,6 @@ TEST(Ledger, RowsAtThePeakAddUpToIt) {
   int64_t sum = 0;
   for (const LedgerRow& row : ledger.rows()) sum += row.at_space_peak.value;
   EXPECT_EQ(sum, ledger.peak(Space::kHost).value);
-}
-
-TEST(Ledger, PeaksCanStartAgain) {
-  Ledger ledger;
-  ledger.add(Space::kHost, Category::kStaging, {64});
-  ledger.set(Space::kHost, Category::kStaging, {16});
-  ledger.restart_peaks();
-  EXPECT_EQ(ledger.peak(Space::kHost).value, 16);
-  EXPECT_EQ(ledger.peak(Space::kHost, Category::kStaging).value, 16);
 }
 
 TEST(Ledger, AddsUpFromManyThreads) {
