@@ -38,7 +38,8 @@ std::string to_line(const Graph& graph, const Node& node) {
   return out + " : " + joined(node.outputs, [&](ValueId v) { return plimsoll::to_string(graph.value(v).desc); }) + "\n";
 }
 
-/// Reads one line of the text form, token by token. Every `try_` leaves the cursor where it was if it fails.
+/// Reads one line of the text form, token by token. What returns nothing may have read a part of it: the line is
+/// refused then.
 class Cursor {
  public:
   explicit Cursor(std::string_view line) : rest_(line) { skip_space(); }

@@ -10,13 +10,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kDeviceNames{"cpu", "emulated", "cuda"};
 
-template <class Kind, size_t N>
-std::optional<Kind> find_name(const std::array<std::string_view, N>& names, std::string_view name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) return std::nullopt;
-  return static_cast<Kind>(found - names.begin());
-}
-
 Status check_figure(const std::string& owner, const char* field, double value) {
   if (std::isfinite(value) && value >= 0) return {};
   return invalid_argument("[machine] " + owner + ": " + field + " is " + std::to_string(value) +
@@ -80,9 +73,6 @@ SpaceId Machine::find_space(Space kind) const {
 }
 
 std::string_view to_string(DeviceKind kind) { return kDeviceNames[static_cast<size_t>(kind)]; }
-std::optional<DeviceKind> try_parse_device_kind(std::string_view name) {
-  return find_name<DeviceKind>(kDeviceNames, name);
-}
 
 Status check_machine(const Machine& machine) {
   if (machine.nodes < 1)

@@ -27,8 +27,6 @@ enum class DeviceKind : uint8_t { kCpu, kEmulated, kCuda };
 
 struct SpaceTag;
 using SpaceId = Id<SpaceTag>;  ///< index into Machine::spaces
-struct DeviceTag;
-using DeviceId = Id<DeviceTag>;  ///< index into Machine::devices
 
 /// One memory. A rate or latency of 0 is not known yet.
 struct MemorySpace {
@@ -118,7 +116,6 @@ struct Machine {
 
 /// "cpu", "emulated", "cuda"
 std::string_view to_string(DeviceKind kind);
-std::optional<DeviceKind> try_parse_device_kind(std::string_view name);
 
 /// Makes sure that a machine read from outside holds together: ids in range, names distinct, no negative figure.
 ///

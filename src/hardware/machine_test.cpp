@@ -37,11 +37,6 @@ TEST(Machine, FindsTheFirstSpaceOfAKind) {
   EXPECT_FALSE(machine.find_space(Space::kPmem).is_valid());
 }
 
-TEST(DeviceKind, NamesGoBothWays) {
-  EXPECT_EQ(try_parse_device_kind("emulated"), DeviceKind::kEmulated);
-  EXPECT_FALSE(try_parse_device_kind("abacus").has_value());
-}
-
 TEST(InstructionSets, NamesGoBothWays) {
   for (int i = 0; i < kInstructionSets; ++i) {
     const auto set = static_cast<InstructionSet>(i);

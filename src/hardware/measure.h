@@ -41,7 +41,6 @@ struct AccessLatency {
 
 /// What touching fresh memory costs.
 struct FirstTouch {
-  Bytes size;
   double small_page_ns = 0;  ///< per 4-KiB page, small pages
   double huge_page_ns = 0;   ///< per 4 KiB of memory, huge pages where the kernel gives them
 };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kLineBytes = 64;
 
-/// Least seconds of one call of `pass`: one call to warm up, then as many as fit into the time, three at least.
+/// Least seconds of one call of `pass`: one call to warm up, then as many as fit into the time, two at least.
 template <class Pass>
 double least_seconds(double time_limit, Pass pass) {
   pass();
@@ -161,7 +161,7 @@ Result<MemoryMeasurement> try_measure_memory(const Cores& cores, ThreadPool& poo
   report("first touch", 0);
   {
     PLIMSOLL_ASSIGN(auto small, AnonymousMapping::try_make({size / 4}, PageKind::kSmall));
-    out.first_touch = {{size}, time_populate(small, pool), 0};
+    out.first_touch.small_page_ns = time_populate(small, pool);
   }
   PLIMSOLL_ASSIGN(auto memory, AnonymousMapping::try_make({size}, PageKind::kHuge));
   out.first_touch.huge_page_ns = time_populate(memory, pool);

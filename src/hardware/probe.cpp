@@ -16,6 +16,7 @@ Result<Machine> try_probe_machine(const std::string& disk_folder, const SystemRo
   machine.links.push_back({.name = "disk", .from = {0}, .to = {1}, .is_duplex = false});
   machine.devices.push_back(
       {.name = "cpu", .kind = DeviceKind::kCpu, .space = {0}, .instruction_sets = probe_instruction_sets()});
+  PLIMSOLL_RETURN_IF_ERROR(check_machine(machine));
   return machine;
 }
 

@@ -37,9 +37,4 @@ struct Boxes {
 /// Requires: non-empty lifetimes and positive sizes at `ids`. Cost: O(n log n + n sections).
 Boxes make_boxes(std::span<const Interval> buffers, std::span<const int32_t> ids);
 
-/// The least multiple of `alignment` that is not below `offset`.
-inline int64_t align_up(int64_t offset, int64_t alignment) {
-  return alignment == 1 ? offset : (offset + alignment - 1) / alignment * alignment;
-}
-
 }  // namespace plimsoll::plan

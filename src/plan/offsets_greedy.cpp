@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/bytes.h"
 #include "core/philox.h"
 #include "plan/offsets_search.h"
 

@@ -7,9 +7,10 @@
 
 namespace plimsoll::plan {
 
-/// Runs the tree search again and again on one problem: in each round every order of kBoxOrders and the section count
-/// gets twice the nodes of the round before, and between them come short runs with shuffled orders. Hard problems are
-/// lost or won by the first few decisions, so many short tries beat one long one.
+/// Runs the tree search again and again on one problem: in each round each of five orders (by length, by fullest
+/// section with ties by area or by length, by size, by area) gets twice the nodes of the round before, and between them
+/// come short runs with shuffled orders. Hard problems are lost or won by the first few decisions, so many short tries
+/// beat one long one.
 class RestartedSearch {
  public:
   RestartedSearch(const Boxes& boxes, const OffsetTechniques& techniques);

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <limits>
 
+#include "core/bytes.h"
+
 namespace plimsoll::plan {
 namespace {
 
