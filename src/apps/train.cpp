@@ -12,7 +12,6 @@
 #include "apps/shared_options.h"
 #include "apps/stop_signal.h"
 #include "core/stopwatch.h"
-#include "data/byte_ngram.h"
 #include "data/word_share.h"
 #include "engine/matmul_rate.h"
 #include "engine/trainer.h"
@@ -223,10 +222,8 @@ class TrainCommand {
 
   /// The validation loss beside that of an order-3 byte model: what counting alone reaches on the same text.
   Status compare_with_byte_model() {
-    const auto& data = trainer_.data();
-    if (data.validation_text.empty()) return {};
-    PLIMSOLL_ASSIGN(const data::ByteNgram model, data::try_train_byte_ngram(data.train_text));
-    PLIMSOLL_ASSIGN(const double bits, data::try_bits_per_byte(model, data.validation_text));
+    const double bits = trainer_.data().baseline_bits_per_byte;
+    if (bits == 0) return {};
     PLIMSOLL_RETURN_IF_ERROR(
         log_.record({{"event", "baseline"}, {"model", "order-3 bytes, Witten-Bell"}, {"bits_per_byte", bits}}));
     log_.say(fmt::format("an order-3 byte model with Witten-Bell backoff has {:.4f} bits per byte there", bits));
@@ -242,8 +239,12 @@ class TrainCommand {
     ordered_json object{{"event", "sample"}, {"prompt", config.sample_prompt}, {"text", text}};
     log_.say("sample:\n" + config.sample_prompt + text);
     if (!trainer_.data().train_text.empty()) {
-      PLIMSOLL_ASSIGN(const data::WordSet words, data::try_collect_words(trainer_.data().train_text));
-      const data::WordShare share = data::count_known_words(words, text, true);
+      const auto report = [&](int64_t done, int64_t total) {
+        return report_preparation("looking for the sample's words",
+                                  static_cast<double>(done) / static_cast<double>(total));
+      };
+      PLIMSOLL_ASSIGN(const data::WordShare share,
+                      data::try_count_known_words(trainer_.data().train_text, text, true, report));
       object["known_word_share"] = share.share();
       log_.say(fmt::format("{:.1f} % of the sample's {} words occur in the training text", 100 * share.share(),
                            share.words));

@@ -42,9 +42,6 @@ class BatchSource {
   ///
   /// Requires: sizes as stated. Errors: those of TokenSource::try_read. Memory: allocates nothing.
   virtual Status try_fill(int64_t first, int64_t count, std::span<const std::span<int32_t>> arrays) = 0;
-
-  /// Bytes of RAM held, the tokens included; exact.
-  virtual int64_t memory_bytes() const = 0;
 };
 
 /// Where a run stands in its data, as reports show it.
@@ -68,19 +65,13 @@ struct CausalOptions {
 Result<std::unique_ptr<BatchSource>> try_make_causal_batches(std::shared_ptr<TokenSource> tokens,
                                                              const CausalOptions& options);
 
-/// Next-token batches for evaluation.
-struct EvaluationOptions {
-  int64_t seq = 1;
-  int64_t overlap = 0;  ///< tokens that a window repeats as context only; each target still counts once
-};
-
-/// Windows from start to end, each target once and in order; fields as in training.
+/// Next-token batches for evaluation: windows of `seq` tokens from start to end, each target once and in order; fields
+/// as in training.
 ///
-/// What a window repeats, and what lies behind the end (the rest of the last window, and samples from samples() on, so
-/// that the last batch can be full) has target kIgnoreIndex and token 0.
-/// Errors: invalid_argument, for less than two tokens or an overlap outside [0, seq).
-Result<std::unique_ptr<BatchSource>> try_make_evaluation_batches(std::shared_ptr<TokenSource> tokens,
-                                                                 const EvaluationOptions& options);
+/// What lies behind the end (the rest of the last window, and samples from samples() on, so that the last batch can be
+/// full) has target kIgnoreIndex and token 0.
+/// Errors: invalid_argument, for less than two tokens or seq < 1.
+Result<std::unique_ptr<BatchSource>> try_make_evaluation_batches(std::shared_ptr<TokenSource> tokens, int64_t seq);
 
 /// Batches for BERT's pre-training: masked tokens and whether the second sentence follows the first.
 struct MaskedOptions {

@@ -9,7 +9,6 @@
 #include <set>
 
 #include "data/permutation.h"
-#include "data/test_text.h"
 
 namespace plimsoll::data {
 namespace {
@@ -17,15 +16,21 @@ namespace {
 using testing::HasSubstr;
 
 // The ids 0, 1, 2, …: a token says where it stood.
-std::shared_ptr<TokenSource> counting_tokens(int32_t count, TokenPlace place = TokenPlace::kMemory) {
-  const std::string path = testing::TempDir() + "/plimsoll_data_counting.bin";
-  std::vector<int32_t> ids(static_cast<size_t>(count));
-  std::iota(ids.begin(), ids.end(), 0);
-  auto writer = formats::TokenFileWriter::try_create(path, DType::kU16).value();
-  writer.try_append(ids).value();
-  writer.try_finish().value();
-  return try_open_tokens(formats::try_inspect_token_file(path, count).value(), count, place).value();
-}
+class CountingTokens : public TokenSource {
+ public:
+  explicit CountingTokens(int64_t count) : count_(count) {}
+  int64_t size() const override { return count_; }
+  Status try_read(int64_t first, std::span<int32_t> ids) override {
+    EXPECT_TRUE(first >= 0 && first + std::ssize(ids) <= count_) << first;
+    std::iota(ids.begin(), ids.end(), static_cast<int32_t>(first));
+    return {};
+  }
+
+ private:
+  int64_t count_;
+};
+
+std::shared_ptr<TokenSource> counting_tokens(int64_t count) { return std::make_shared<CountingTokens>(count); }
 
 using Arrays = std::vector<std::vector<int32_t>>;
 
@@ -90,8 +95,7 @@ TEST(CausalBatches, AnEpochHoldsEveryWindowOnceWithTargetsOneAhead) {
 TEST(CausalBatches, ResumeInAnEpochsMiddleGivesTheSameBatches) {
   const auto run = try_make_causal_batches(counting_tokens(500), {.batch = 8, .seq = 7, .seed = 9}).value();
   const Arrays whole = fill(*run, 0, 3 * run->samples());
-  const auto resumed =
-      try_make_causal_batches(counting_tokens(500, TokenPlace::kFile), {.batch = 8, .seq = 7, .seed = 9});
+  const auto resumed = try_make_causal_batches(counting_tokens(500), {.batch = 8, .seq = 7, .seed = 9});
   for (int64_t first = 13; first + 8 < 3 * run->samples(); first += 8) {
     const Arrays part = fill(**resumed, first, 8);
     EXPECT_TRUE(std::equal(part[0].begin(), part[0].end(), whole[0].begin() + first * 7));
@@ -112,9 +116,8 @@ TEST(CausalBatches, RefusesMoreThanTheDataHolds) {
 }
 
 TEST(EvaluationBatches, CountEveryTargetOnceInOrder) {
-  for (const auto& [size, overlap] :
-       std::vector<std::pair<int, int>>{{1001, 0}, {1001, 4}, {995, 9}, {11, 0}, {5, 3}, {2, 0}}) {
-    const auto source = try_make_evaluation_batches(counting_tokens(size), {.seq = 10, .overlap = overlap}).value();
+  for (const int size : {1001, 995, 11, 5, 2}) {
+    const auto source = try_make_evaluation_batches(counting_tokens(size), 10).value();
     const int64_t padded = source->samples() + 3;
     const Arrays arrays = fill(*source, 0, padded);
     std::vector<int32_t> targets;
@@ -133,9 +136,8 @@ TEST(EvaluationBatches, CountEveryTargetOnceInOrder) {
 }
 
 TEST(EvaluationBatches, RefusesTooLittleData) {
-  EXPECT_THAT(try_make_evaluation_batches(counting_tokens(1), {.seq = 4}).error().message, HasSubstr("2 or more"));
-  EXPECT_THAT(try_make_evaluation_batches(counting_tokens(9), {.seq = 4, .overlap = 4}).error().message,
-              HasSubstr("overlap 4"));
+  EXPECT_THAT(try_make_evaluation_batches(counting_tokens(1), 4).error().message, HasSubstr("2 or more"));
+  EXPECT_THAT(try_make_evaluation_batches(counting_tokens(9), 0).error().message, HasSubstr("seq 0"));
 }
 
 constexpr MaskedOptions kMasked{

@@ -1,12 +1,18 @@
 #include "data/byte_ngram.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+
+#include "core/check.h"
+#include "data/sampled_text.h"
 
 namespace plimsoll::data {
 namespace {
 
-constexpr size_t kFirstSlots = 1024;
+// A second of counting takes in about 5 MB, so that a corpus of any size adds seconds to a run.
+constexpr int64_t kMostTrainingBytes = int64_t{32} << 20;
+constexpr int64_t kMostValidationBytes = int64_t{8} << 20;
 
 // The last kOrder bytes.
 std::string_view context_of(std::string_view text) {
@@ -16,6 +22,20 @@ std::string_view context_of(std::string_view text) {
 uint64_t scramble(uint64_t key) {
   key *= 0x9E3779B97F4A7C15ULL;  // 2^64 / golden ratio: spreads keys that differ in few bits
   return key ^ key >> 32;
+}
+
+// The bytes below their number, which is never 0, so strings of different lengths differ.
+uint64_t to_key(std::string_view bytes) {
+  uint64_t key = bytes.size() + 1;
+  for (char c : bytes) key = key << 8 | static_cast<unsigned char>(c);
+  return key;
+}
+
+// to_key of `context` and `next`.
+uint64_t to_key(std::string_view context, unsigned char next) {
+  uint64_t key = context.size() + 2;
+  for (char c : context) key = key << 8 | static_cast<unsigned char>(c);
+  return key << 8 | next;
 }
 
 // Calls visit(context, next) for each byte of `text`, where `tail` holds the bytes before it and is kept up to date.
@@ -30,22 +50,27 @@ void visit_bytes(std::string_view text, std::string& tail, Visit visit) {
 
 }  // namespace
 
-ByteNgram::ByteNgram() : slots_(kFirstSlots) {}
-
-void ByteNgram::train(std::string_view text) {
-  visit_bytes(text, tail_, [this](std::string_view context, unsigned char next) { count_byte(context, next); });
+ByteNgram::ByteNgram(int64_t table_bytes) {
+  PLIMSOLL_CHECK(table_bytes >= 1024, table_bytes);
+  slots_.resize(std::bit_floor(static_cast<uint64_t>(table_bytes) / sizeof(Slot)));
 }
 
-void ByteNgram::count_byte(std::string_view context, unsigned char next) {
-  for (;; context.remove_prefix(1)) {
-    std::string gram(context);
-    gram += static_cast<char>(next);
-    const bool is_first = insert(to_key(gram)).count++ == 0;
-    Slot& as_context = insert(to_key(context));
-    ++as_context.total;
-    as_context.distinct += is_first ? 1 : 0;
-    if (context.empty()) return;
-  }
+void ByteNgram::train(std::string_view text) {
+  visit_bytes(text, tail_, [this](std::string_view context, unsigned char next) {
+    for (;; context.remove_prefix(1)) {
+      count(context, next);
+      if (context.empty()) return;
+    }
+  });
+}
+
+void ByteNgram::count(std::string_view context, unsigned char next) {
+  Slot* const gram = try_insert(to_key(context, next), context.size() + 1);
+  Slot* const as_context = try_insert(to_key(context), context.size());
+  if (gram == nullptr || as_context == nullptr) return;
+  as_context->distinct += gram->count == 0 ? 1 : 0;
+  ++as_context->total;
+  ++gram->count;
 }
 
 double ByteNgram::probability(std::string_view context, unsigned char next) const {
@@ -54,19 +79,12 @@ double ByteNgram::probability(std::string_view context, unsigned char next) cons
   for (size_t length = 0; length <= context.size(); ++length) {
     const std::string_view shorter = context.substr(context.size() - length);
     const Slot& as_context = slots_[find(to_key(shorter))];
-    if (as_context.total == 0) break;  // not seen, so none that is longer was
-    std::string gram(shorter);
-    gram += static_cast<char>(next);
-    const double count = slots_[find(to_key(gram))].count;
-    result = (count + as_context.distinct * result) / (static_cast<double>(as_context.total) + as_context.distinct);
+    if (as_context.total == 0) break;  // not counted, nor was any that is longer but by the table's last places
+    const auto seen = static_cast<double>(slots_[find(to_key(shorter, next))].count);
+    const auto total = static_cast<double>(as_context.total), distinct = static_cast<double>(as_context.distinct);
+    result = (seen + distinct * result) / (total + distinct);
   }
   return result;
-}
-
-uint64_t ByteNgram::to_key(std::string_view bytes) {
-  uint64_t key = bytes.size() + 1;  // never 0, and strings of different lengths differ
-  for (char c : bytes) key = key << 8 | static_cast<unsigned char>(c);
-  return key;
 }
 
 // The slot of `key`, or the free one where it would go.
@@ -77,43 +95,43 @@ size_t ByteNgram::find(uint64_t key) const {
   return slot;
 }
 
-ByteNgram::Slot& ByteNgram::insert(uint64_t key) {
-  size_t slot = find(key);
-  if (slots_[slot].key == key) return slots_[slot];
-  if (++used_ * 3 > slots_.size() * 2) {
-    std::vector<Slot> old(slots_.size() * 2);
-    old.swap(slots_);
-    for (const Slot& moved : old) {
-      if (moved.key != 0) slots_[find(moved.key)] = moved;
-    }
-    slot = find(key);
-  }
-  slots_[slot].key = key;
-  return slots_[slot];
+// The slot of `key`; nullptr where it is not there and the table is full. An eighth of the places is kept for strings
+// of up to two bytes, of which there are 65,793: they predict most, and may come up late, in another language.
+ByteNgram::Slot* ByteNgram::try_insert(uint64_t key, size_t length) {
+  Slot& slot = slots_[find(key)];
+  if (slot.key == key) return &slot;
+  const size_t most = slots_.size() * 2 / 3 - (length > 2 ? slots_.size() / 8 : 0);
+  if (used_ >= most) return nullptr;
+  ++used_;
+  slot.key = key;
+  return &slot;
 }
 
-Result<ByteNgram> try_train_byte_ngram(const TextPart& text) {
+Result<ByteNgram> try_train_byte_ngram(const TextPart& text, ByteProgress progress) {
   ByteNgram model;
-  TextReader reader(text);
+  SampledText sample(text, kMostTrainingBytes);
   while (true) {
-    PLIMSOLL_ASSIGN(const std::string_view chunk, reader.try_next());
+    PLIMSOLL_ASSIGN(const std::string_view chunk, sample.try_next());
     if (chunk.empty()) return model;
     model.train(chunk);
+    if (!progress(sample.read_bytes(), size_bytes(text))) return cancelled("[byte model] stopped while it was trained");
   }
 }
 
-Result<double> try_bits_per_byte(const ByteNgram& model, const TextPart& text) {
-  TextReader reader(text);
+Result<double> try_bits_per_byte(const ByteNgram& model, const TextPart& text, ByteProgress progress) {
+  SampledText sample(text, kMostValidationBytes);
   std::string tail;
   double bits = 0;
   int64_t bytes = 0;
   while (true) {
-    PLIMSOLL_ASSIGN(const std::string_view chunk, reader.try_next());
+    PLIMSOLL_ASSIGN(const std::string_view chunk, sample.try_next());
     if (chunk.empty()) break;
     visit_bytes(chunk, tail, [&](std::string_view context, unsigned char next) {
       bits -= std::log2(model.probability(context, next));
     });
     bytes += static_cast<int64_t>(chunk.size());
+    if (!progress(sample.read_bytes(), size_bytes(text)))
+      return cancelled("[byte model] stopped while it was measured");
   }
   if (bytes == 0) return invalid_argument("there is no text to take bits per byte of");
   return bits / static_cast<double>(bytes);

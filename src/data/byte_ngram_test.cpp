@@ -4,11 +4,14 @@
 
 #include <cmath>
 
+#include "core/philox.h"
 #include "data/test_text.h"
-#include "data/word_share.h"
 
 namespace plimsoll::data {
 namespace {
+
+constexpr auto kGoOn = [](int64_t, int64_t) { return true; };
+constexpr auto kStop = [](int64_t, int64_t) { return false; };
 
 double sum_of(const ByteNgram& model, std::string_view context) {
   double sum = 0;
@@ -48,7 +51,6 @@ TEST(ByteNgram, TrainingByPiecesIsTrainingOnTheWhole) {
   whole.train(text);
   ByteNgram pieces;
   for (size_t i = 0; i < text.size(); i += 7) pieces.train(std::string_view(text).substr(i, 7));
-  EXPECT_EQ(whole.memory_bytes(), pieces.memory_bytes());
   for (size_t i = 0; i + 1 < 500; ++i) {
     const std::string_view context = std::string_view(text).substr(0, i);
     EXPECT_EQ(whole.probability(context, static_cast<unsigned char>(text[i])),
@@ -56,42 +58,44 @@ TEST(ByteNgram, TrainingByPiecesIsTrainingOnTheWhole) {
   }
 }
 
+// A table of 32 slots takes 21 strings, 4 of them short ones; the text has hundreds.
+TEST(ByteNgram, AFullTableStillGivesProbabilitiesThatSumToOne) {
+  ByteNgram model(1024);
+  model.train(made_up_text(300));
+  for (const char* context : {"", "t", "th", "the", "sea", "zzz", "a\n "}) {
+    EXPECT_NEAR(sum_of(model, context), 1, 1e-12) << context;
+  }
+  // What came first is counted: the text starts with a line end.
+  EXPECT_GT(model.probability("", '\n'), 1.0 / 256);
+}
+
+// 2^20 slots take 568,000 long strings; random bytes have 2 million.
+TEST(ByteNgram, ShortStringsAreCountedWhenLongOnesHaveFilledTheTable) {
+  ByteNgram model;
+  std::string noise;
+  for (uint64_t i = 0; i < 1'000'000; ++i) noise += static_cast<char>(Philox(3)(i, 0)[0] % 128);
+  model.train(noise);
+  std::string late;
+  for (int i = 0; i < 2000; ++i) late += "\xE2\x9A\x93";
+  model.train(late);
+  EXPECT_GT(model.probability("\xE2", 0x9A), 0.99);
+  EXPECT_NEAR(sum_of(model, "\xE2\x9A"), 1, 1e-9);
+}
+
+TEST(ByteNgram, StopsWhereItIsTold) {
+  const TextPart part = part_of(write_text("stopped_model.txt", "some text"));
+  EXPECT_EQ(try_train_byte_ngram(part, kStop).error().code, ErrorCode::kCancelled);
+  EXPECT_EQ(try_bits_per_byte(ByteNgram(), part, kStop).error().code, ErrorCode::kCancelled);
+}
+
 TEST(ByteNgram, GivesFewBitsWhereTextRepeats) {
   std::string text;
   for (int i = 0; i < 4000; ++i) text += "abcd";
   const TextPart part = part_of(write_text("repeats.txt", text));
-  const ByteNgram model = try_train_byte_ngram(part).value();
-  EXPECT_LT(try_bits_per_byte(model, part).value(), 0.01);
-  EXPECT_NEAR(try_bits_per_byte(ByteNgram(), part).value(), 8, 1e-9);
-  EXPECT_FALSE(try_bits_per_byte(model, {}).ok());
-}
-
-TEST(WordShare, CountsTheWordsThatTheTextHolds) {
-  const WordSet corpus =
-      try_collect_words(part_of(write_text("words.txt", "The sea is open(2), O_RDONLY 42 na\xC3\xAFve"))).value();
-  EXPECT_EQ(corpus.size(), 6);
-  const WordShare share = count_known_words(corpus, "sea the O_RDONLY opens open(99) na\xC3\xAFve is cu");
-  EXPECT_EQ(share.words, 7);
-  EXPECT_EQ(share.known, 5);
-  EXPECT_EQ(count_known_words(corpus, "lf sea ", true).words, 1);
-  EXPECT_EQ(count_known_words(corpus, "").share(), 0);
-}
-
-TEST(WordShare, AWordMayGoOnInTheNextCall) {
-  WordSet words;
-  words.add("to");
-  words.add("gether apart");
-  words.finish();
-  EXPECT_TRUE(words.contains("together"));
-  EXPECT_FALSE(words.contains("to"));
-  EXPECT_TRUE(words.contains("apart"));
-}
-
-TEST(WordShare, ManyRepeatsTakeNoMemory) {
-  WordSet words;
-  for (int i = 0; i < 300'000; ++i) words.add(i % 2 == 0 ? "one " : "two ");
-  words.finish();
-  EXPECT_EQ(words.size(), 2);
+  const ByteNgram model = try_train_byte_ngram(part, kGoOn).value();
+  EXPECT_LT(try_bits_per_byte(model, part, kGoOn).value(), 0.01);
+  EXPECT_NEAR(try_bits_per_byte(ByteNgram(), part, kGoOn).value(), 8, 1e-9);
+  EXPECT_FALSE(try_bits_per_byte(model, {}, kGoOn).ok());
 }
 
 }  // namespace

@@ -22,7 +22,6 @@ class WindowBatches : public BatchSource {
       : tokens_(std::move(tokens)), seq_(seq), fields_{{"tokens", seq}, {"targets", seq}} {}
 
   const std::vector<BatchField>& fields() const override { return fields_; }
-  int64_t memory_bytes() const override { return tokens_->memory_bytes(); }
 
   Status try_fill(int64_t first, int64_t count, std::span<const std::span<int32_t>> arrays) override {
     PLIMSOLL_CHECK(arrays.size() == 2, arrays.size());
@@ -66,36 +65,25 @@ class CausalBatches : public WindowBatches {
 
 class EvaluationBatches : public WindowBatches {
  public:
-  EvaluationBatches(std::shared_ptr<TokenSource> tokens, const EvaluationOptions& options)
-      : WindowBatches(std::move(tokens), options.seq), overlap_(options.overlap) {}
+  using WindowBatches::WindowBatches;
 
-  int64_t samples() const override {
-    const int64_t behind_first = std::max<int64_t>(0, targets() - seq_);
-    return 1 + (behind_first + stride() - 1) / stride();
+  int64_t samples() const override { return (targets() + seq_ - 1) / seq_; }
+
+  int64_t count_valid(int64_t first, int64_t count) const override {
+    return std::min(targets(), (first + count) * seq_) - std::min(targets(), first * seq_);
   }
-
-  // Windows lie side by side once what they repeat is left out, so their targets are one range.
-  int64_t count_valid(int64_t first, int64_t count) const override { return end_of(first + count) - end_of(first); }
 
  private:
   int64_t targets() const { return tokens_->size() - 1; }
-  int64_t stride() const { return seq_ - overlap_; }
-  // Targets that count before window `sample`.
-  int64_t end_of(int64_t sample) const { return sample == 0 ? 0 : std::min(targets(), seq_ + (sample - 1) * stride()); }
 
   Status try_fill_sample(int64_t sample, std::span<int32_t> tokens, std::span<int32_t> targets) override {
-    const int64_t first = sample * stride();
-    const int64_t held = std::clamp<int64_t>(this->targets() - first, 0, seq_);
-    std::fill(tokens.begin() + held, tokens.end(), 0);
-    std::fill(targets.begin() + held, targets.end(), kIgnoreIndex);
+    const int64_t first = sample * seq_;
+    const auto held = static_cast<size_t>(std::clamp<int64_t>(this->targets() - first, 0, seq_));
+    std::ranges::fill(tokens.subspan(held), 0);
+    std::ranges::fill(targets.subspan(held), kIgnoreIndex);
     if (held == 0) return {};
-    const auto count = static_cast<size_t>(held);
-    PLIMSOLL_RETURN_IF_ERROR(try_fill_window(*tokens_, first, tokens.first(count), targets.first(count)));
-    if (sample > 0) std::fill_n(targets.begin(), std::min(overlap_, held), kIgnoreIndex);
-    return {};
+    return try_fill_window(*tokens_, first, tokens.first(held), targets.first(held));
   }
-
-  int64_t overlap_;
 };
 
 }  // namespace
@@ -117,17 +105,13 @@ Result<std::unique_ptr<BatchSource>> try_make_causal_batches(std::shared_ptr<Tok
   return std::unique_ptr<BatchSource>(std::make_unique<CausalBatches>(std::move(tokens), options));
 }
 
-Result<std::unique_ptr<BatchSource>> try_make_evaluation_batches(std::shared_ptr<TokenSource> tokens,
-                                                                 const EvaluationOptions& options) {
-  if (options.seq <= 0 || options.overlap < 0 || options.overlap >= options.seq) {
-    return invalid_argument("[batches] seq " + std::to_string(options.seq) + " and overlap " +
-                            std::to_string(options.overlap) + ": expected seq >= 1 and 0 <= overlap < seq");
-  }
+Result<std::unique_ptr<BatchSource>> try_make_evaluation_batches(std::shared_ptr<TokenSource> tokens, int64_t seq) {
+  if (seq <= 0) return invalid_argument("[batches] seq " + std::to_string(seq) + ": expected seq >= 1");
   if (tokens->size() < 2) {
     return invalid_argument("[batches] the validation data has " + std::to_string(tokens->size()) +
                             " tokens; it needs 2 or more");
   }
-  return std::unique_ptr<BatchSource>(std::make_unique<EvaluationBatches>(std::move(tokens), options));
+  return std::unique_ptr<BatchSource>(std::make_unique<EvaluationBatches>(std::move(tokens), seq));
 }
 
 }  // namespace plimsoll::data

@@ -32,7 +32,6 @@ class MaskedBatches : public BatchSource {
 
   const std::vector<BatchField>& fields() const override { return fields_; }
   int64_t samples() const override { return tokens_->size() / content(); }
-  int64_t memory_bytes() const override { return tokens_->memory_bytes(); }
 
   int64_t count_valid(int64_t first, int64_t count) const override {
     int64_t valid = 0;

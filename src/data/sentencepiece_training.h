@@ -19,8 +19,13 @@ struct SentencepieceOptions {
 /// Line ends and the indents that often follow them are pieces of their own; rare characters fall back to bytes. Byte
 /// pairs take a tenth of the unigram trainer's time and cut a manual page into fewer tokens.
 /// Errors: invalid_argument, for a vocabulary that is too small or a text that is empty; those of TextReader.
-/// Memory: about 25 bytes a byte of `text_bytes`, freed at the end. Order: the same text gives the same model.
+/// Lines whose words would make the different words longer than 512 KiB together are left out, which bounds time and
+/// memory: English reaches half of that, text without spaces is cut to about that.
+/// Memory: sentencepiece_training_bytes, freed at the end. Order: the same text gives the same model.
 /// Source: Sennrich et al., "Neural machine translation of rare words with subword units", ACL 2016.
 Result<std::string> try_train_sentencepiece(const TextPart& text, const SentencepieceOptions& options);
+
+/// The most RAM that training takes, whatever the text.
+int64_t sentencepiece_training_bytes(const SentencepieceOptions& options);
 
 }  // namespace plimsoll::data

@@ -18,7 +18,17 @@ std::string write_text(const std::string& name, std::string_view content) {
 }
 
 TextPart part_of(const std::string& path) {
-  return {{path, 0, static_cast<int64_t>(std::filesystem::file_size(path))}};
+  return {.ranges = {{path, 0, static_cast<int64_t>(std::filesystem::file_size(path))}}};
+}
+
+Result<std::string> read_all(const TextPart& part) {
+  TextReader reader(part);
+  std::string text;
+  while (true) {
+    PLIMSOLL_ASSIGN(const std::string_view chunk, reader.try_next());
+    if (chunk.empty()) return text;
+    text += chunk;
+  }
 }
 
 std::string made_up_text(int lines) {

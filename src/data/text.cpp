@@ -21,7 +21,10 @@ Result<std::vector<std::string>> try_list_folder(const std::string& folder) {
   std::error_code failure;
   fs::recursive_directory_iterator entry(folder, failure);
   for (; !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
-    if (entry->path().extension() == ".txt" && entry->is_regular_file()) files.push_back(entry->path().string());
+    if (entry->path().extension() != ".txt") continue;
+    std::error_code fault;
+    if (entry->is_regular_file(fault)) files.push_back(entry->path().string());
+    if (fault) return io_error("cannot read " + entry->path().string() + ": " + fault.message());
   }
   if (failure) return io_error("cannot read folder " + folder + ": " + failure.message());
   if (files.empty()) return invalid_argument("folder " + folder + " holds no .txt file");
@@ -31,12 +34,12 @@ Result<std::vector<std::string>> try_list_folder(const std::string& folder) {
 
 Status try_add_file(const std::string& path, TextPart& part) {
   PLIMSOLL_ASSIGN(const FileReader file, FileReader::try_open(path));
-  if (file.size_bytes() > 0) part.push_back({path, 0, file.size_bytes()});
+  if (file.size_bytes() > 0) part.ranges.push_back({path, 0, file.size_bytes()});
   return {};
 }
 
-Result<TextPart> try_find(const std::vector<std::string>& paths) {
-  TextPart part;
+Result<TextPart> try_find(const std::vector<std::string>& paths, const std::string& separator) {
+  TextPart part{.ranges = {}, .separator = separator};
   for (const std::string& path : paths) {
     std::vector<std::string> files{path};
     std::error_code failure;
@@ -86,24 +89,29 @@ size_t length_without_last_line(std::string_view text) {
   return end;
 }
 
-Result<TextSplit> try_cut(TextPart all, double fraction, const std::string& separator) {
-  const auto wanted = static_cast<int64_t>(static_cast<double>(size_bytes(all)) * (1 - fraction));
+Result<TextSplit> try_cut(const TextPart& part, double fraction) {
+  const auto wanted = static_cast<int64_t>(static_cast<double>(size_bytes(part)) * (1 - fraction));
+  const std::vector<TextRange>& all = part.ranges;
   int64_t before = 0;
   size_t i = 0;
   while (i + 1 < all.size() && before + all[i].end <= wanted) before += all[i++].end;
-  PLIMSOLL_ASSIGN(const int64_t cut, try_find_cut(all[i], wanted - before, separator, i + 1 == all.size()));
-  TextSplit split;
-  split.train.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i));
-  if (cut > 0) split.train.push_back({all[i].path, 0, cut});
-  if (cut < all[i].end) split.validation.push_back({all[i].path, cut, all[i].end});
-  split.validation.insert(split.validation.end(), all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end());
+  PLIMSOLL_ASSIGN(const int64_t cut, try_find_cut(all[i], wanted - before, part.separator, i + 1 == all.size()));
+  TextSplit split{.train = {.ranges = {}, .separator = part.separator},
+                  .validation = {.ranges = {}, .separator = part.separator}};
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(i);
+  std::vector<TextRange>& train = split.train.ranges;
+  std::vector<TextRange>& validation = split.validation.ranges;
+  train.assign(all.begin(), middle);
+  if (cut > 0) train.push_back({all[i].path, 0, cut});
+  if (cut < all[i].end) validation.push_back({all[i].path, cut, all[i].end});
+  validation.insert(validation.end(), middle + 1, all.end());
   return split;
 }
 
 }  // namespace
 
 int64_t size_bytes(const TextPart& part) {
-  return std::accumulate(part.begin(), part.end(), int64_t{0},
+  return std::accumulate(part.ranges.begin(), part.ranges.end(), int64_t{0},
                          [](int64_t sum, const TextRange& range) { return sum + range.end - range.begin; });
 }
 
@@ -112,14 +120,14 @@ Result<TextSplit> try_split_text(const TextOptions& options) {
     return invalid_argument("[text] validation_fraction " + std::to_string(options.validation_fraction) +
                             " is out of range; expected 0 <= fraction < 1");
   }
-  PLIMSOLL_ASSIGN(TextPart all, try_find(options.paths));
+  PLIMSOLL_ASSIGN(TextPart all, try_find(options.paths, options.separator));
   if (!options.validation_paths.empty()) {
-    PLIMSOLL_ASSIGN(TextPart validation, try_find(options.validation_paths));
+    PLIMSOLL_ASSIGN(TextPart validation, try_find(options.validation_paths, options.separator));
     return TextSplit{std::move(all), std::move(validation)};
   }
   if (options.validation_fraction == 0) return TextSplit{std::move(all), {}};
   const int64_t size = size_bytes(all);
-  PLIMSOLL_ASSIGN(TextSplit split, try_cut(std::move(all), options.validation_fraction, options.separator));
+  PLIMSOLL_ASSIGN(TextSplit split, try_cut(all, options.validation_fraction));
   if (split.train.empty() || split.validation.empty()) {
     return invalid_argument(
         "[text] " + std::to_string(size) + " bytes of text cannot be split: a validation_fraction of " +
@@ -128,16 +136,15 @@ Result<TextSplit> try_split_text(const TextOptions& options) {
   return split;
 }
 
-TextReader::TextReader(TextPart part, std::string separator)
-    : part_(std::move(part)), separator_(std::move(separator)) {
-  if (!part_.empty()) position_ = part_[0].begin;
+TextReader::TextReader(TextPart part) : part_(std::move(part)) {
+  if (!part_.empty()) position_ = part_.ranges[0].begin;
 }
 
 Result<std::string_view> TextReader::try_next() {
   buffer_.erase(0, handed_);
   handed_ = 0;
   PLIMSOLL_RETURN_IF_ERROR(try_fill());
-  const bool ends_part = range_ == part_.size();
+  const bool ends_part = range_ == part_.ranges.size();
   std::string_view chunk = buffer_;
   if (!ends_part) {
     const size_t lines = length_without_last_line(chunk);
@@ -150,8 +157,8 @@ Result<std::string_view> TextReader::try_next() {
 
 // Fills the buffer to a chunk's size, or with all that is left.
 Status TextReader::try_fill() {
-  while (range_ < part_.size() && static_cast<int64_t>(buffer_.size()) < kChunkBytes) {
-    const TextRange& range = part_[range_];
+  while (range_ < part_.ranges.size() && static_cast<int64_t>(buffer_.size()) < kChunkBytes) {
+    const TextRange& range = part_.ranges[range_];
     if (!file_) {
       PLIMSOLL_ASSIGN(file_, FileReader::try_open(range.path));
     }
@@ -161,17 +168,27 @@ Status TextReader::try_fill() {
     PLIMSOLL_RETURN_IF_ERROR(file_->try_read(position_, std::as_writable_bytes(std::span(buffer_).subspan(held))));
     position_ += count;
     if (position_ < range.end) continue;
+    PLIMSOLL_ASSIGN(const bool is_separated, try_find_separator_at_end(range));
     file_.reset();
-    if (++range_ == part_.size()) break;
-    position_ = part_[range_].begin;
-    if (!buffer_.ends_with(separator_)) buffer_ += separator_;
+    if (++range_ == part_.ranges.size()) break;
+    position_ = part_.ranges[range_].begin;
+    if (!is_separated) buffer_ += part_.separator;
   }
   return {};
 }
 
+// Looks into the file: the buffer may have handed out the separator's start.
+Result<bool> TextReader::try_find_separator_at_end(const TextRange& range) const {
+  const auto length = static_cast<int64_t>(part_.separator.size());
+  if (range.end - range.begin < length) return false;
+  std::string end(part_.separator.size(), '\0');
+  PLIMSOLL_RETURN_IF_ERROR(file_->try_read(range.end - length, std::as_writable_bytes(std::span(end))));
+  return end == part_.separator;
+}
+
 Status TextReader::check_is_text(std::string_view bytes, bool ends_part) const {
   if (bytes.empty()) return {};
-  const std::string& path = part_[std::min(range_, part_.size() - 1)].path;
+  const std::string& path = part_.ranges[std::min(range_, part_.ranges.size() - 1)].path;
   if (bytes.find('\0') != std::string_view::npos) {
     return corrupt(path + " is no text: it holds a zero byte; give plain text, or a .bin file of token ids");
   }
@@ -185,16 +202,6 @@ Status TextReader::check_is_text(std::string_view bytes, bool ends_part) const {
   if (wrong * 10 <= bytes.size()) return {};
   return corrupt(path + " is no text: " + std::to_string(wrong) + " of " + std::to_string(bytes.size()) +
                  " bytes read are not UTF-8; convert it to UTF-8");
-}
-
-Result<std::string> try_read_all(const TextPart& part, const std::string& separator) {
-  TextReader reader(part, separator);
-  std::string text;
-  while (true) {
-    PLIMSOLL_ASSIGN(const std::string_view chunk, reader.try_next());
-    if (chunk.empty()) return text;
-    text += chunk;
-  }
 }
 
 }  // namespace plimsoll::data

@@ -20,9 +20,15 @@ struct TextRange {
 };
 
 /// Text as ranges of files, in order: named, not loaded.
-using TextPart = std::vector<TextRange>;
+struct TextPart {
+  std::vector<TextRange> ranges;
+  std::string separator = "\f";  ///< stands between two ranges where the first does not end with it; may be empty
 
-/// The bytes in `part`'s files.
+  bool empty() const { return ranges.empty(); }
+  friend bool operator==(const TextPart&, const TextPart&) = default;
+};
+
+/// The bytes in `part`'s files, without separators put between them.
 int64_t size_bytes(const TextPart& part);
 
 /// Where text comes from and how validation text is set apart.
@@ -46,7 +52,7 @@ struct TextSplit {
 /// that is empty, and for a fraction outside [0, 1) or that leaves either side empty. Cost: reads at most one document.
 Result<TextSplit> try_split_text(const TextOptions& options);
 
-/// Reads a part's text from start to end in chunks, a separator between files that do not end with one.
+/// Reads a part's text from start to end in chunks, its separator between files that do not end with it.
 ///
 /// A chunk ends before a run of line ends where it can, so that a tokenizer sees the same lines whatever the size of
 /// chunks. Memory: the chunk; nothing stays in the page cache.
@@ -54,7 +60,7 @@ class TextReader {
  public:
   static constexpr int64_t kChunkBytes = 64 << 10;
 
-  explicit TextReader(TextPart part, std::string separator = "\f");
+  explicit TextReader(TextPart part);
 
   /// The next chunk, or an empty view at the end; valid until the next call.
   ///
@@ -63,18 +69,15 @@ class TextReader {
 
  private:
   Status try_fill();
+  Result<bool> try_find_separator_at_end(const TextRange& range) const;
   Status check_is_text(std::string_view bytes, bool ends_part) const;
 
   TextPart part_;
-  std::string separator_;
   std::optional<formats::FileReader> file_;
   size_t range_ = 0;      // the range that is being read
   int64_t position_ = 0;  // in its file
   std::string buffer_;    // read, not handed out yet; the first handed_ bytes were the last chunk
   size_t handed_ = 0;
 };
-
-/// The whole text of a part, for small texts. Errors: as TextReader::try_next.
-Result<std::string> try_read_all(const TextPart& part, const std::string& separator = "\f");
 
 }  // namespace plimsoll::data

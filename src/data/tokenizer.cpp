@@ -10,7 +10,6 @@ namespace {
 
 constexpr int32_t kBytes = 256;
 constexpr std::string_view kByteTokenizerName = "bytes";
-constexpr int64_t kLargestModelBytes = 64 << 20;  // the largest published models have 5 MB
 
 class ByteTokenizer : public Tokenizer {
  public:

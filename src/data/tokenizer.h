@@ -47,6 +47,13 @@ std::unique_ptr<Tokenizer> make_byte_tokenizer();
 /// without byte fallback, or whose normaliser changes characters or spaces).
 Result<std::unique_ptr<Tokenizer>> try_load_tokenizer(const std::string& name_or_path);
 
+/// The largest file that is taken for a sentencepiece model; the largest published ones have 5 MB.
+inline constexpr int64_t kLargestModelBytes = int64_t{16} << 20;
+
+/// What a sentencepiece tokenizer of so many pieces holds in RAM, and takes while it is loaded from a file of that
+/// size.
+int64_t sentencepiece_bytes(int64_t file_bytes, int64_t vocab_size);
+
 /// The same from a serialized sentencepiece model; `name` is for messages.
 Result<std::unique_ptr<Tokenizer>> try_parse_sentencepiece(std::string_view model, const std::string& name);
 

@@ -106,6 +106,18 @@ TEST(SentencepieceTraining, IsQuietAndGivesTheSameModelAgain) {
   EXPECT_EQ(again, trained_model());
 }
 
+// What is booked lies above each peak that was measured: see sentencepiece_training_bytes.
+TEST(SentencepieceTraining, BooksMoreThanWasMeasured) {
+  const auto booked = [](int32_t vocab, int64_t text_bytes) {
+    return static_cast<double>(sentencepiece_training_bytes({.vocab_size = vocab, .text_bytes = text_bytes})) /
+           (1 << 20);
+  };
+  EXPECT_NEAR(booked(512, 2 << 20), 87.25, 0.1);
+  EXPECT_NEAR(booked(2048, 2 << 20), 88, 0.1);
+  EXPECT_NEAR(booked(32'000, 2 << 20), 102.6, 0.1);
+  EXPECT_NEAR(booked(2048, 256 << 10), 53.5, 0.1);
+}
+
 TEST(SentencepieceTraining, SmallTextsGiveSmallVocabulariesOrAReason) {
   const auto tiny = try_train_sentencepiece(part_of(write_text("tiny.txt", "some words and some more words\n")), {});
   if (tiny.ok()) {

@@ -14,31 +14,11 @@ using formats::TokenFileReader;
 
 constexpr size_t kWindow = 4096;
 
-template <class Word>
-class MemoryTokens : public TokenSource {
- public:
-  explicit MemoryTokens(std::vector<Word> ids) : ids_(std::move(ids)) {}
-
-  int64_t size() const override { return static_cast<int64_t>(ids_.size()); }
-  int64_t memory_bytes() const override { return size() * static_cast<int64_t>(sizeof(Word)); }
-
-  Status try_read(int64_t first, std::span<int32_t> ids) override {
-    PLIMSOLL_CHECK(first >= 0 && first + static_cast<int64_t>(ids.size()) <= size(), first, " of ", size());
-    std::transform(ids_.begin() + first, ids_.begin() + first + static_cast<int64_t>(ids.size()), ids.begin(),
-                   [](Word id) { return static_cast<int32_t>(id); });
-    return {};
-  }
-
- private:
-  std::vector<Word> ids_;
-};
-
 class FileTokens : public TokenSource {
  public:
   explicit FileTokens(TokenFileReader reader) : reader_(std::move(reader)) {}
 
   int64_t size() const override { return reader_.info().count; }
-  int64_t memory_bytes() const override { return TokenFileReader::kBufferBytes; }
   Status try_read(int64_t first, std::span<int32_t> ids) override { return reader_.try_read(first, ids); }
 
  private:
@@ -48,12 +28,10 @@ class FileTokens : public TokenSource {
 /// Ids [begin, begin + size) of another source.
 class TokenRange : public TokenSource {
  public:
-  /// `memory_bytes`: the part of the source's that this range accounts for.
-  TokenRange(std::shared_ptr<TokenSource> tokens, int64_t begin, int64_t size, int64_t memory_bytes)
-      : tokens_(std::move(tokens)), begin_(begin), size_(size), memory_bytes_(memory_bytes) {}
+  TokenRange(std::shared_ptr<TokenSource> tokens, int64_t begin, int64_t size)
+      : tokens_(std::move(tokens)), begin_(begin), size_(size) {}
 
   int64_t size() const override { return size_; }
-  int64_t memory_bytes() const override { return memory_bytes_; }
   Status try_read(int64_t first, std::span<int32_t> ids) override {
     PLIMSOLL_CHECK(first >= 0 && first + static_cast<int64_t>(ids.size()) <= size_, first, " of ", size_);
     return tokens_->try_read(begin_ + first, ids);
@@ -63,33 +41,14 @@ class TokenRange : public TokenSource {
   std::shared_ptr<TokenSource> tokens_;
   int64_t begin_;
   int64_t size_;
-  int64_t memory_bytes_;
 };
-
-template <class Word>
-Result<std::unique_ptr<TokenSource>> try_load(TokenFileReader& reader) {
-  std::vector<Word> words;
-  words.reserve(static_cast<size_t>(reader.info().count));
-  std::array<int32_t, kWindow> window;
-  for (int64_t first = 0; first < reader.info().count; first += static_cast<int64_t>(kWindow)) {
-    const auto ids = std::span(window).first(std::min(kWindow, static_cast<size_t>(reader.info().count - first)));
-    PLIMSOLL_RETURN_IF_ERROR(reader.try_read(first, ids));
-    for (int32_t id : ids) words.push_back(static_cast<Word>(id));
-  }
-  return std::unique_ptr<TokenSource>(std::make_unique<MemoryTokens<Word>>(std::move(words)));
-}
 
 }  // namespace
 
-int64_t token_memory_bytes(const TokenFileInfo& info, TokenPlace place) {
-  return place == TokenPlace::kMemory ? info.size_bytes() : TokenFileReader::kBufferBytes;
-}
-
-Result<std::unique_ptr<TokenSource>> try_open_tokens(const TokenFileInfo& info, int64_t vocab_size, TokenPlace place) {
+Result<std::unique_ptr<TokenSource>> try_open_tokens(const TokenFileInfo& info, int64_t vocab_size) {
   PLIMSOLL_ASSIGN(TokenFileReader reader, TokenFileReader::try_open(info, vocab_size));
   PLIMSOLL_RETURN_IF_ERROR(reader.check_ids());
-  if (place == TokenPlace::kFile) return std::unique_ptr<TokenSource>(std::make_unique<FileTokens>(std::move(reader)));
-  return info.dtype == DType::kU16 ? try_load<uint16_t>(reader) : try_load<uint32_t>(reader);
+  return std::unique_ptr<TokenSource>(std::make_unique<FileTokens>(std::move(reader)));
 }
 
 Result<TokenSplit> try_split_tokens(std::shared_ptr<TokenSource> tokens, double validation_fraction) {
@@ -102,8 +61,8 @@ Result<TokenSplit> try_split_tokens(std::shared_ptr<TokenSource> tokens, double 
   if (cut <= 0 || cut >= size)
     return invalid_argument("[tokens] " + std::to_string(size) + " tokens cannot be split: a validation_fraction of " +
                             std::to_string(validation_fraction) + " leaves one side empty; give validation tokens");
-  return TokenSplit{std::make_shared<TokenRange>(tokens, 0, cut, tokens->memory_bytes()),
-                    std::make_shared<TokenRange>(tokens, cut, size - cut, 0)};
+  return TokenSplit{std::make_shared<TokenRange>(tokens, 0, cut),
+                    std::make_shared<TokenRange>(tokens, cut, size - cut)};
 }
 
 Result<TokenizedText> try_tokenize(const TextPart& text, const Tokenizer& tokenizer, const std::string& path,

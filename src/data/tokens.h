@@ -21,32 +21,23 @@ class TokenSource {
   /// Ids in the sequence.
   virtual int64_t size() const = 0;
 
-  /// Bytes of RAM held, exact, as the plan books it.
-  virtual int64_t memory_bytes() const = 0;
-
   /// The ids [first, first + ids.size()). Requires: they exist. Errors: those of TokenFileReader::try_read.
   /// Order: one thread at a time. Memory: allocates nothing.
   virtual Status try_read(int64_t first, std::span<int32_t> ids) = 0;
 };
 
-/// Where a token file's ids lie during a run.
-enum class TokenPlace {
-  kMemory,  ///< all of them in RAM, in the file's dtype
-  kFile,    ///< on disk, read by windows through one small buffer
-};
+/// What an open token file and the check of its ids hold in RAM at most, whatever its size: a buffer, and a buffer's
+/// ids as i32.
+inline constexpr int64_t kTokenFileBytes = 3 * formats::TokenFileReader::kBufferBytes;
 
-/// What try_open_tokens will hold in RAM: known from the file's size, before an id is read.
-int64_t token_memory_bytes(const formats::TokenFileInfo& info, TokenPlace place);
-
-/// Opens a token file and checks every id against the vocabulary.
+/// Opens a token file and checks that every id is below `vocab_size`.
 ///
-/// Errors: as TokenFileReader::check_ids. Cost: reads the file once.
-Result<std::unique_ptr<TokenSource>> try_open_tokens(const formats::TokenFileInfo& info, int64_t vocab_size,
-                                                     TokenPlace place);
+/// Errors: as TokenFileReader::check_ids. Memory: kTokenFileBytes. Cost: reads the file once.
+Result<std::unique_ptr<TokenSource>> try_open_tokens(const formats::TokenFileInfo& info, int64_t vocab_size);
 
 /// A sequence of ids cut in two: no id of it is in both.
 struct TokenSplit {
-  std::shared_ptr<TokenSource> train;       ///< the front; it accounts for the memory of the whole
+  std::shared_ptr<TokenSource> train;       ///< the front
   std::shared_ptr<TokenSource> validation;  ///< the end; null where the fraction is 0
 };
 

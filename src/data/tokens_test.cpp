@@ -21,16 +21,24 @@ TEST(Tokens, ATextBecomesAFileThatDecodesToIt) {
   EXPECT_EQ(done.text_bytes, std::ssize(text));
   EXPECT_EQ(done.tokens, std::ssize(text));
 
-  const auto info = formats::try_inspect_token_file(path, 256).value();
-  for (TokenPlace place : {TokenPlace::kMemory, TokenPlace::kFile}) {
-    auto tokens = try_open_tokens(info, 256, place).value();
-    EXPECT_EQ(tokens->memory_bytes(), token_memory_bytes(info, place));
-    std::vector<int32_t> ids(static_cast<size_t>(tokens->size()));
-    tokens->try_read(0, ids).value();
-    EXPECT_EQ(tokenizer->decode(ids), text);
-    EXPECT_EQ(try_count_bytes(*tokens, *tokenizer, 1).value(), std::ssize(text) - 1);
-  }
-  EXPECT_EQ(token_memory_bytes(info, TokenPlace::kMemory), 2 * std::ssize(text));
+  auto tokens = try_open_tokens(formats::try_inspect_token_file(path, 256).value(), 256).value();
+  std::vector<int32_t> ids(static_cast<size_t>(tokens->size()));
+  tokens->try_read(0, ids).value();
+  EXPECT_EQ(tokenizer->decode(ids), text);
+  EXPECT_EQ(try_count_bytes(*tokens, *tokenizer, 1).value(), std::ssize(text) - 1);
+}
+
+TEST(Tokens, FilesAreKeptApartByTheTextsOwnSeparator) {
+  TextPart both = part_of(write_text("first.txt", "first"));
+  both.ranges.push_back(part_of(write_text("second.txt", "second")).ranges[0]);
+  both.separator = "<|endoftext|>";
+  const std::string path = testing::TempDir() + "/plimsoll_data_separated.bin";
+  const auto tokenizer = make_byte_tokenizer();
+  EXPECT_EQ(try_tokenize(both, *tokenizer, path, kGoOn).value().tokens, 24);
+  auto tokens = try_open_tokens(formats::try_inspect_token_file(path, 256).value(), 256).value();
+  std::vector<int32_t> ids(24);
+  tokens->try_read(0, ids).value();
+  EXPECT_EQ(tokenizer->decode(ids), "first<|endoftext|>second");
 }
 
 TEST(Tokens, AFileWithAnIdOutsideTheVocabularyDoesNotOpen) {
@@ -39,9 +47,7 @@ TEST(Tokens, AFileWithAnIdOutsideTheVocabularyDoesNotOpen) {
   writer.try_append(std::vector<int32_t>{3, 1, 256, 300}).value();
   writer.try_finish().value();
   const auto info = formats::try_inspect_token_file(path, 256).value();
-  for (TokenPlace place : {TokenPlace::kMemory, TokenPlace::kFile}) {
-    EXPECT_THAT(try_open_tokens(info, 256, place).error().message, testing::HasSubstr("id 256 at position 2"));
-  }
+  EXPECT_THAT(try_open_tokens(info, 256).error().message, testing::HasSubstr("id 256 at position 2"));
 }
 
 /// A token file with the ids 0, 1, …, count - 1.
@@ -50,7 +56,7 @@ std::shared_ptr<TokenSource> counted_tokens(int32_t count) {
   auto writer = formats::TokenFileWriter::try_create(path, DType::kU16).value();
   for (int32_t id = 0; id < count; ++id) writer.try_append(std::vector<int32_t>{id}).value();
   writer.try_finish().value();
-  return try_open_tokens(formats::try_inspect_token_file(path, 1000).value(), 1000, TokenPlace::kFile).value();
+  return try_open_tokens(formats::try_inspect_token_file(path, 1000).value(), 1000).value();
 }
 
 std::vector<int32_t> all_ids(TokenSource& tokens) {
@@ -69,7 +75,6 @@ TEST(TokenSplit, SetsTheEndApartAndNoTokenTwice) {
     const std::vector<int32_t> end = all_ids(*split.validation);
     both.insert(both.end(), end.begin(), end.end());
     EXPECT_EQ(both, all_ids(*tokens));
-    EXPECT_EQ(split.train->memory_bytes() + split.validation->memory_bytes(), tokens->memory_bytes());
   }
   const TokenSplit split = try_split_tokens(tokens, 0.25).value();
   std::vector<int32_t> ids(2);

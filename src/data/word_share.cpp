@@ -2,12 +2,8 @@
 
 #include <algorithm>
 
-#include "core/hash.h"
-
 namespace plimsoll::data {
 namespace {
-
-constexpr size_t kLeastUnsorted = 1 << 16;
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
@@ -17,53 +13,7 @@ bool is_word(std::string_view run) { return std::any_of(run.begin(), run.end(), 
 
 }  // namespace
 
-void WordSet::add(std::string_view text) {
-  for (char c : text) {
-    if (is_in_word(c)) {
-      word_ += c;
-    } else if (!word_.empty()) {
-      end_word();
-    }
-  }
-}
-
-void WordSet::end_word() {
-  if (is_word(word_)) hashes_.push_back(stable_hash(word_));
-  word_.clear();
-  // Most words are repeats, so the list is made unique whenever it has doubled.
-  if (hashes_.size() >= std::max(2 * sorted_, kLeastUnsorted)) compact();
-}
-
-void WordSet::compact() {
-  std::sort(hashes_.begin(), hashes_.end());
-  hashes_.erase(std::unique(hashes_.begin(), hashes_.end()), hashes_.end());
-  sorted_ = hashes_.size();
-}
-
-void WordSet::finish() {
-  end_word();
-  compact();
-  hashes_.shrink_to_fit();
-}
-
-bool WordSet::contains(std::string_view word) const {
-  return std::binary_search(hashes_.begin(), hashes_.end(), stable_hash(word));
-}
-
-Result<WordSet> try_collect_words(const TextPart& text) {
-  WordSet words;
-  TextReader reader(text);
-  while (true) {
-    PLIMSOLL_ASSIGN(const std::string_view chunk, reader.try_next());
-    if (chunk.empty()) break;
-    words.add(chunk);
-  }
-  words.finish();
-  return words;
-}
-
-WordShare count_known_words(const WordSet& corpus, std::string_view sample, bool starts_inside_word) {
-  WordShare share;
+WordSearch::WordSearch(std::string_view sample, bool starts_inside_word) {
   size_t start = starts_inside_word
                      ? static_cast<size_t>(std::find_if_not(sample.begin(), sample.end(), is_in_word) - sample.begin())
                      : 0;
@@ -72,12 +22,47 @@ WordShare count_known_words(const WordSet& corpus, std::string_view sample, bool
     while (end < sample.size() && is_in_word(sample[end])) ++end;
     const std::string_view run = sample.substr(start, end - start);
     if (is_word(run) && end < sample.size()) {
-      ++share.words;
-      share.known += corpus.contains(run);
+      ++found_.words;
+      ++missing_[std::string(run)];
+      longest_ = std::max(longest_, run.size());
     }
     start = end + 1;
   }
-  return share;
+}
+
+void WordSearch::add(std::string_view text) {
+  for (char c : text) {
+    if (!is_in_word(c)) {
+      end_word();
+    } else if (word_.size() <= longest_) {  // text may have no word ends at all, so no more of a word is kept
+      word_ += c;
+    }
+  }
+}
+
+void WordSearch::end_word() {
+  if (word_.empty()) return;
+  if (const auto it = missing_.find(word_); it != missing_.end()) {
+    found_.known += it->second;
+    missing_.erase(it);
+  }
+  word_.clear();
+}
+
+Result<WordShare> try_count_known_words(const TextPart& corpus, std::string_view sample, bool starts_inside_word,
+                                        FunctionRef<bool(int64_t, int64_t)> progress) {
+  WordSearch search(sample, starts_inside_word);
+  TextReader reader(corpus);
+  int64_t done = 0;
+  while (!search.has_found_all()) {
+    PLIMSOLL_ASSIGN(const std::string_view chunk, reader.try_next());
+    if (chunk.empty()) break;
+    search.add(chunk);
+    done += static_cast<int64_t>(chunk.size());
+    if (!progress(done, size_bytes(corpus))) return cancelled("stopped while the sample's words were looked for");
+  }
+  search.finish();
+  return search.found();
 }
 
 }  // namespace plimsoll::data

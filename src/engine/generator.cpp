@@ -5,26 +5,32 @@
 #include "engine/checkpoint.h"
 #include "engine/checkpoint_folder.h"
 #include "engine/text_data.h"
+#include "formats/file_reader.h"
 
 namespace plimsoll::engine {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// The run folder of a checkpoint's folder ("…/checkpoints/step-N"), or the folder itself.
-std::string run_folder_of(const std::string& folder) {
-  if (fs::exists(folder + "/run.toml")) return folder;
-  return fs::path(absolute_folder(folder)).parent_path().parent_path().string();
+Result<std::string> try_find_run_folder(const std::string& folder) {
+  PLIMSOLL_ASSIGN(const bool exists, formats::try_exists(folder));
+  if (!exists) return io_error("there is no run folder or checkpoint '" + folder + "'");
+  PLIMSOLL_ASSIGN(const bool is_run_folder, formats::try_exists(folder + "/run.toml"));
+  if (is_run_folder) return folder;
+  const std::string above = std::filesystem::path(absolute_folder(folder)).parent_path().parent_path().string();
+  PLIMSOLL_ASSIGN(const bool is_inside, formats::try_exists(above + "/run.toml"));
+  if (is_inside) return above;
+  return invalid_argument("'" + folder + "' is neither a run folder nor a checkpoint inside one (no run.toml)");
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, Environment& environment) {
-  if (!fs::exists(folder)) return io_error("there is no run folder or checkpoint '" + folder + "'");
-  const std::string run_folder = run_folder_of(folder);
-  if (!fs::exists(run_folder + "/run.toml"))
-    return invalid_argument("'" + folder + "' is neither a run folder nor a checkpoint inside one (no run.toml)");
+  PLIMSOLL_ASSIGN(const std::string run_folder, try_find_run_folder(folder));
   PLIMSOLL_ASSIGN(const RunConfig config, try_load_run_config(run_folder + "/run.toml"));
+  if (config.data.tokenizer == "none")
+    return invalid_argument("the run '" + run_folder +
+                            "' was trained on token files without a tokenizer to write text with; put the path of the "
+                            ".model file that made them into its run.toml as [data] tokenizer");
   std::string checkpoint = folder;
   if (run_folder == folder) {
     PLIMSOLL_ASSIGN(checkpoint, find_latest_checkpoint(run_folder));

@@ -18,6 +18,9 @@ Result<int64_t> try_vocab(const RunConfig& config, int64_t tokenizer_vocab, int6
   if (vocab < needed)
     return invalid_argument(config.at("model", "vocab_size") + " is " + std::to_string(vocab) +
                             "; the tokenizer needs " + std::to_string(needed) + ", so leave it out or give that");
+  if (vocab <= special)
+    return invalid_argument(config.at("model", "vocab_size") + " is " + std::to_string(vocab) +
+                            "; expected more than the " + std::to_string(special) + " special tokens of the model");
   return vocab;
 }
 

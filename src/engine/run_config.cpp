@@ -313,6 +313,7 @@ class Loader {
 
   void fill_defaults() {
     if (!is_given("optimizer.weight_decay") && config_.optimizer.name != "adamw") config_.optimizer.weight_decay = 0;
+    if (!is_given("data.tokenizer") && config_.data.kind == "tokens") config_.data.tokenizer = "none";
     if (config_.run.folder.empty()) config_.run.folder = "runs/" + std::filesystem::path(name_).stem().string();
   }
 
@@ -357,6 +358,13 @@ class Loader {
       return refuse("data", "tokenizer",
                     "is \"sentencepiece\", but token files hold no text to train one on; give the "
                     "path of the .model file that made the tokens");
+    if (data.kind == "text" && data.tokenizer == "none")
+      return refuse("data", "tokenizer",
+                    "is \"none\", but text needs one; give \"bytes\", \"sentencepiece\", or the path of a .model file");
+    if (train.sample_tokens > 0 && data.tokenizer == "none")
+      return refuse("train", "sample_tokens",
+                    "needs a tokenizer to write text with; give the path of the .model file that made the tokens as "
+                    "[data] tokenizer, or leave sample_tokens out");
     if (train.batch_size > kMostCount / train.accumulate)
       return refuse("train", "batch_size",
                     fmt::format("× accumulate is {} × {}; expected a product ≤ {}", train.batch_size, train.accumulate,

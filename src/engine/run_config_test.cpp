@@ -197,6 +197,10 @@ TEST(RunConfig, RefusesWhatIsMissingOrNoTable) {
       {"[model]\nname = 'x'\n[data]\nkind = 'tokens'\ntrain = 'a'\ntokenizer = 'sentencepiece'\n[train]\nsteps = 1",
        "run.toml:6: [data] tokenizer is \"sentencepiece\", but token files hold no text to train one on; give the path "
        "of the .model file that made the tokens"},
+      {"[model]\nname = 'x'\n[data]\ntrain = 'a'\ntokenizer = 'none'\n[train]\nsteps = 1",
+       "run.toml:5: [data] tokenizer is \"none\", but text needs one; give \"bytes\", \"sentencepiece\", or the path "
+       "of "
+       "a .model file"},
       {"[model]\nname = 'x'\n[data]\ntrain = 'a'\nvalid = 'b'\nvalidation_fraction = 0.1\n[train]\nsteps = 1",
        "run.toml:6: [data] validation_fraction has no use here: it needs an empty valid; remove it, or change valid"},
   };
@@ -249,6 +253,17 @@ TEST(RunConfig, PrintsTheFractionOnlyWhereNoValidationDataAreNamed) {
   const std::string text = to_toml(parse(kSmall, {"data.valid=b.txt"}));
   EXPECT_EQ(text.find("validation_fraction"), std::string::npos);
   EXPECT_EQ(to_toml(parse(text)), text);
+}
+
+TEST(RunConfig, TokenFilesHaveNoTokenizerUnlessOneIsNamed) {
+  const std::string tokens = "[model]\nname = 'gpt2'\n[data]\nkind = 'tokens'\ntrain = 'a.bin'\n[train]\nsteps = 1\n";
+  EXPECT_EQ(parse(tokens).data.tokenizer, "none");
+  EXPECT_EQ(parse(to_toml(parse(tokens))).data.tokenizer, "none");
+  EXPECT_EQ(parse(tokens, {"data.tokenizer=x.model", "train.sample_tokens=3"}).data.tokenizer, "x.model");
+  EXPECT_EQ(error_of(tokens + "sample_tokens = 3\n"),
+            "run.toml:8: [train] sample_tokens needs a tokenizer to write text with; give the path of the .model file "
+            "that made the tokens as [data] tokenizer, or leave sample_tokens out");
+  EXPECT_EQ(parse(kSmall).data.tokenizer, "bytes");
 }
 
 TEST(RunConfig, MissingFileAndFolderAreSaid) {

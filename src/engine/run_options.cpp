@@ -99,15 +99,19 @@ std::vector<RunOption> data_options() {
       {.section = section,
        .key = "separator",
        .type = TextOption{PLIMSOLL_MEMBER(data.separator), true},
-       .doc = "What ends a document in a text file, beside the end of the file: validation text is cut off there.",
+       .doc =
+           "What ends a document in a text file: validation text is cut off there, and it is put between files that do "
+           "not end with it.",
        .hints = {"delimiter", "document_separator", "sep"},
        .condition = {"kind", {"text"}}},
       {.section = section,
        .key = "tokenizer",
        .type = TextOption{PLIMSOLL_MEMBER(data.tokenizer)},
-       .doc = "`bytes`: each byte is a token. `sentencepiece`: a model is trained on the training text first. Else the "
-              "path of a sentencepiece `.model` file; for token files, of the one that made them (`bytes`: not known).",
-       .hints = {"tokeniser", "tokenizer_name", "tokenizer_path", "encoding"}},
+       .doc = "`bytes`: each byte is a token. `sentencepiece`: a model is trained on the training text first. `none`: "
+              "token files train without, but then no text is generated. Else the path of a sentencepiece `.model` "
+              "file.",
+       .hints = {"tokeniser", "tokenizer_name", "tokenizer_path", "encoding"},
+       .default_note = "`\"bytes\"` for text, `\"none\"` for token files"},
       {.section = section,
        .key = "vocab_size",
        .type = WholeOption{PLIMSOLL_MEMBER(data.vocab_size), 300, 1 << 20},

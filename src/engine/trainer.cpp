@@ -39,11 +39,11 @@ Error refuse_preparation(int64_t needed_bytes, Bytes ram) {
   auto why = std::make_shared<Infeasible>();
   why->needed_bytes = needed_bytes;
   why->budget_bytes = ram.value;
-  why->tightest_step = "training the tokenizer";
+  why->tightest_step = "preparing the text";
   why->holders.push_back({"runtime", kRuntimeBytes});
-  why->holders.push_back({"tokenizer training", needed_bytes - kRuntimeBytes});
+  why->holders.push_back({"preparation", needed_bytes - kRuntimeBytes});
   return {ErrorCode::kInfeasible,
-          "training the tokenizer needs " + to_string(Bytes{needed_bytes}) + " of RAM, the budget is " + to_string(ram),
+          "preparing the text needs " + to_string(Bytes{needed_bytes}) + " of RAM, the budget is " + to_string(ram),
           why};
 }
 
@@ -102,6 +102,10 @@ Result<std::unique_ptr<Trainer>> Trainer::make(RunConfig config, Environment& en
 Status Trainer::make_plan() {
   PLIMSOLL_ASSIGN(needs_, try_find_data_needs(config_));
   PLIMSOLL_ASSIGN(model_, choose_model(config_, needs_.tokenizer_vocab, environment_.ops()));
+  config_.model.vocab_size = model_.vocab_size;  // so that the run file kept with the run names the model it trained
+  if (config_.train.sample_tokens > 0 && !model_.decoder)
+    return unsupported(config_.at("train", "sample_tokens") + " has no use: the model '" + model_.name +
+                       "' cannot generate");
   if (config_.data.seq_len == 0) config_.data.seq_len = model_.context;
   if (config_.data.seq_len > model_.context)
     return invalid_argument(config_.at("data", "seq_len") + " is " + std::to_string(config_.data.seq_len) +
@@ -177,10 +181,22 @@ Status Trainer::start(bool resume_run, PreparationProgress progress) {
 
 Status Trainer::start_in_folder(bool resume_run, PreparationProgress progress) {
   PLIMSOLL_RETURN_IF_ERROR(check_disk(resume_run));
-  PLIMSOLL_ASSIGN(data_, try_prepare_text(config_, config_.run.folder, model_.vocab_size, progress));
+  PLIMSOLL_ASSIGN(data_, try_prepare_text(config_, config_.run.folder, model_, progress));
+  PLIMSOLL_RETURN_IF_ERROR(check_sample_prompt());
   PLIMSOLL_RETURN_IF_ERROR(make_batches());
   PLIMSOLL_ASSIGN(session_, Session::make(std::move(*plan_), environment_, static_cast<uint64_t>(config_.train.seed)));
   return resume_run ? resume() : Status();
+}
+
+/// What would else end the run only when all of it is done.
+Status Trainer::check_sample_prompt() const {
+  if (config_.train.sample_tokens == 0) return {};
+  if (!data_.tokenizer) return invalid_argument("generating text needs a tokenizer; give [data] tokenizer");
+  std::vector<int32_t> ids;
+  data_.tokenizer->encode(config_.train.sample_prompt, ids);
+  if (std::ssize(ids) < model_.context) return {};
+  return invalid_argument(config_.at("train", "sample_prompt") + " has " + std::to_string(ids.size()) +
+                          " tokens; expected less than the model's block_size, " + std::to_string(model_.context));
 }
 
 Status Trainer::make_folder(bool resume_run) {
@@ -220,7 +236,7 @@ Status Trainer::make_batches() {
   const int64_t seq = config_.data.seq_len, samples = samples_per_update();
   const auto seed = static_cast<uint64_t>(config_.train.seed);
   if (model_.is_masked) {
-    const auto special = static_cast<int32_t>(model_.vocab_size - kMaskedSpecialTokens);
+    const auto special = static_cast<int32_t>(model_.text_vocab());
     const auto masked = [&](bool is_evaluation) {
       return data::MaskedOptions{.batch = is_evaluation ? 1 : samples,
                                  .seq = seq,
@@ -238,7 +254,7 @@ Status Trainer::make_batches() {
   } else {
     PLIMSOLL_ASSIGN(train_, data::try_make_causal_batches(data_.train, {.batch = samples, .seq = seq, .seed = seed}));
     if (data_.validation) {
-      PLIMSOLL_ASSIGN(validation_, data::try_make_evaluation_batches(data_.validation, {.seq = seq}));
+      PLIMSOLL_ASSIGN(validation_, data::try_make_evaluation_batches(data_.validation, seq));
     }
   }
   for (const data::BatchField& field : train_->fields())

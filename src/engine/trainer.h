@@ -86,6 +86,7 @@ class Trainer {
   Status make_folder(bool resume);
   Status check_disk(bool resume) const;
   Status start_in_folder(bool resume, PreparationProgress progress);
+  Status check_sample_prompt() const;
   Status make_batches();
   Status resume();
   Status fill_update();

@@ -23,6 +23,13 @@ Error failure(const std::string& path, const char* what) {
 
 }  // namespace
 
+Result<bool> try_exists(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return failure(path, "inspect");
+}
+
 Result<FileReader> FileReader::try_open(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (descriptor < 0) return failure(path, "open");

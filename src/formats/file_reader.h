@@ -9,6 +9,10 @@
 
 namespace plimsoll::formats {
 
+/// Whether there is a file or folder of that name. Errors: io, where that cannot be told, such as behind a folder that
+/// may not be searched.
+Result<bool> try_exists(const std::string& path);
+
 /// A file opened for reading at any offset, which leaves nothing of it in the page cache.
 ///
 /// The page cache counts against a memory cgroup, so what was read is dropped again after each read.
