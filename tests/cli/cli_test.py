@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -247,6 +248,100 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
         done = self.run_it("train", "run.toml", "--resume", "--set", "n_embd=64", "--set", "steps=14")
         self.assertEqual(done.returncode, 2, done.stderr)
+
+    def write_tokens(self, name, ids, code="H", header=False):
+        with open(os.path.join(self.path, name), "wb") as file:
+            if header:
+                magic, version = (20240520, 1) if code == "H" else (20240801, 7)
+                file.write(struct.pack("<256i", magic, version, len(ids), *[0] * 253))
+            file.write(struct.pack(f"<{len(ids)}{code}", *ids))
+
+    def train_tokens(self, folder, *settings):
+        self.write("tokens.toml", RUN_FILE.replace('train = "text.txt"\ntokenizer = "bytes"',
+                                                   'kind = "tokens"\ntrain = "tokens.bin"'))
+        words = [f"run.folder={folder}", "steps=3", *settings]
+        return self.run_it("train", "tokens.toml", *[w for word in words for w in ("--set", word)])
+
+    def test_token_files_of_every_layout_train_alike(self):
+        ids = [i * i % 290 for i in range(400)]
+        losses = []
+        for folder, code, header in [("a", "H", False), ("b", "H", True), ("c", "I", True), ("d", "I", False)]:
+            self.write_tokens("tokens.bin", ids, code, header)
+            settings = ["data.token_dtype=u32"] if folder == "d" else []
+            done = self.train_tokens(folder, "model.vocab_size=300", *settings)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            losses.append([e["loss"] for e in self.events(folder)])
+        self.assertEqual(len(losses[0]), 3)
+        self.assertEqual(losses, [losses[0]] * 4)
+        self.refused(2, "tokenizer", "generate", "a", "--tokens", "3")
+
+    def test_text_is_written_from_token_files_only_with_their_tokenizer(self):
+        with open(os.path.join(self.path, "text.txt"), "rb") as file:
+            self.write_tokens("tokens.bin", list(file.read()))
+        done = self.train_tokens("none", "sample_tokens=5", "model.vocab_size=300")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("tokenizer", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.path, "none")))
+        done = self.train_tokens("bytes", "sample_tokens=5", "data.tokenizer=bytes")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(self.events("bytes", "sample")), 1)
+        self.assertGreater(self.events("bytes", "evaluation")[-1]["bits_per_byte"], 0)
+        self.assertEqual(self.run_it("generate", "bytes", "--tokens", "3").returncode, 0)
+        self.write_tokens("tokens.bin", [i % 299 for i in range(400)])
+        done = self.train_tokens("other", "data.tokenizer=bytes", "model.vocab_size=300")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("tokenizer has 256 ids", done.stderr)
+
+    def test_a_model_file_is_the_tokenizer_of_tokens_that_it_made(self):
+        self.assertEqual(self.run_it("train", "run.toml", "--set", "steps=2", "--set", "data.tokenizer=sentencepiece",
+                                     "--set", "data.vocab_size=320", "--set", "sample_tokens=4").returncode, 0)
+        self.assertTrue(os.path.exists(os.path.join(self.path, "run", "tokenizer.model")))
+        self.assertEqual(len(self.events("run", "baseline")), 1)
+        self.assertIn("known_word_share", self.events("run", "sample")[0])
+        texts = {self.run_it("generate", "run", "--prompt", "ship", "--tokens", "4").stdout for _ in "ab"}
+        self.assertEqual(len(texts), 1)
+        os.rename(os.path.join(self.path, "run", "train.bin"), os.path.join(self.path, "tokens.bin"))
+        done = self.train_tokens("tokens", "data.tokenizer=run/tokenizer.model", "sample_tokens=4")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.run_it("generate", "tokens", "--prompt", "ship", "--tokens", "4").returncode, 0)
+
+    def test_bert_trains_on_text_and_writes_none(self):
+        bert = [w for word in ["model.name=bert", "steps=4", "eval_every=2", "lr=1e-3"] for w in ("--set", word)]
+        self.refused(6, "cannot generate", "train", "run.toml", *bert, "--set", "sample_tokens=5")
+        self.assertFalse(os.path.exists(os.path.join(self.path, "run")))
+        done = self.run_it("train", "run.toml", *bert)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([e["step"] for e in self.events("run", "evaluation")], [2, 4])
+        self.refused(6, "cannot generate", "generate", "run", "--tokens", "3")
+
+    def test_ids_that_bert_keeps_for_itself_are_no_tokens(self):
+        self.write_tokens("tokens.bin", [i % 98 for i in range(400)])
+        done = self.train_tokens("run", "model.name=bert", "model.vocab_size=100")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("keeps ids 97..99 for [CLS], [SEP] and [MASK]", done.stderr)
+        done = self.train_tokens("run", "model.name=bert", "model.vocab_size=101")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_files_are_kept_apart_by_the_separator_that_is_given(self):
+        os.mkdir(os.path.join(self.path, "texts"))
+        for name in "ab":
+            self.write(f"texts/{name}.txt", "some words of a document " * 8)
+        done = self.run_it("train", "run.toml", "--set", "steps=1", "--set", "data.train=texts",
+                           "--set", "data.separator=<|endoftext|>", "--set", "validation_fraction=0.1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(self.path, "run", "train.bin"), "rb") as file:
+            text = bytes(file.read()[1024::2])
+        self.assertEqual(text.count(b"<|endoftext|>"), 1)
+        self.assertNotIn(b"\f", text)
+
+    def test_a_prompt_that_is_too_long_is_refused_before_training(self):
+        self.refused(2, "sample_prompt", "train", "run.toml", "--set", "sample_tokens=5",
+                     "--set", "sample_prompt=a prompt beyond sixteen tokens")
+        self.assertFalse(os.path.exists(os.path.join(self.path, "run")))
+
+    def test_a_path_that_cannot_be_followed_is_an_io_error(self):
+        os.symlink("loop", os.path.join(self.path, "loop"))
+        self.refused(4, "loop", "generate", "loop", "--tokens", "3")
 
     def test_json_lines_are_json(self):
         for words in [["models", "--json"], ["plan", "mlp-mnist", "--json"], ["machine", "--quick", "--json"],
