@@ -5,24 +5,22 @@
 
 #include "apps/bench.h"
 #include "apps/shared_options.h"
+#include "apps/zoo_step.h"
 #include "core/philox.h"
 #include "core/stopwatch.h"
-#include "engine/matmul_rate.h"
 #include "engine/session.h"
 #include "hardware/process_memory.h"
-#include "models/zoo.h"
 #include "runtime/guard.h"
 
 namespace plimsoll::apps {
 namespace {
 
 struct Options {
-  std::string model;
-  int64_t batch = 4;
-  int64_t seq = 64;
+  ZooStep step;
   int threads = 0;
   int64_t steps = 7;
   std::optional<std::string> ram;
+  std::string rates;
   bool json = false;
 };
 
@@ -46,7 +44,6 @@ std::vector<std::vector<int32_t>> make_inputs(const graph::Graph& graph, int64_t
 /// What a step computes, counted as torch_step.py counts it for the peer: by formula, whatever is recomputed or
 /// skipped.
 struct Work {
-  models::Model model;
   int64_t items = 0;    ///< tokens or samples a step
   int64_t classes = 0;  ///< ids are drawn below this
   double flops = 0;
@@ -54,43 +51,42 @@ struct Work {
 
 /// 6 flops a parameter and token, positions left out, and 12 · layers · width · seq² a sample for attention.
 double transformer_flops(const models::Model& model, std::string_view position_table, int64_t layers, int64_t width,
-                         const Options& o) {
+                         const ZooStep& step) {
   const int64_t positions = model.graph.value(model.graph.find_value(position_table)).desc.numel();
   const auto n = static_cast<double>(model.parameter_count() - positions);
-  const auto batch = static_cast<double>(o.batch), seq = static_cast<double>(o.seq);
+  const auto batch = static_cast<double>(step.batch), seq = static_cast<double>(step.seq);
   return 6 * n * batch * seq + 12 * static_cast<double>(layers * width) * seq * seq * batch;
 }
 
-Result<Work> try_make_work(const Options& o, const ops::OpTable& ops) {
-  PLIMSOLL_ASSIGN(models::ZooEntry entry, models::find_model(o.model));
-  Work out{.items = o.batch * o.seq};
-  // The peer takes BERT's loss at every position and has no second head.
-  if (auto* bert = std::get_if<models::BertConfig>(&entry.config)) bert->has_next_sentence = false;
-  PLIMSOLL_ASSIGN(out.model, models::make_model(entry.config, o.batch, o.seq, ops));
-  if (const auto* gpt2 = std::get_if<models::Gpt2Config>(&entry.config)) {
+Work count_work(const ZooStep& step, const models::ModelConfig& config, const models::Model& model) {
+  Work out{.items = step.batch * step.seq};
+  if (const auto* gpt2 = std::get_if<models::Gpt2Config>(&config)) {
     out.classes = gpt2->vocab_size;
-    out.flops = transformer_flops(out.model, "wpe.weight", gpt2->n_layer, gpt2->n_embd, o);
-  } else if (const auto* bert = std::get_if<models::BertConfig>(&entry.config)) {
+    out.flops = transformer_flops(model, "wpe.weight", gpt2->n_layer, gpt2->n_embd, step);
+  } else if (const auto* bert = std::get_if<models::BertConfig>(&config)) {
     out.classes = bert->vocab_size;
-    out.flops = transformer_flops(out.model, "bert.embeddings.position_embeddings.weight", bert->num_hidden_layers,
-                                  bert->hidden_size, o);
+    out.flops = transformer_flops(model, "bert.embeddings.position_embeddings.weight", bert->num_hidden_layers,
+                                  bert->hidden_size, step);
   } else {
-    out.classes = std::get<models::MlpConfig>(entry.config).out;
-    out.items = o.batch;
-    out.flops = 6.0 * static_cast<double>(out.model.parameter_count() * o.batch);
+    out.classes = std::get<models::MlpConfig>(config).out;
+    out.items = step.batch;
+    out.flops = 6.0 * static_cast<double>(model.parameter_count() * step.batch);
   }
   return out;
 }
 
 Status run(const Options& o) {
+  PLIMSOLL_ASSIGN(const std::optional<Bytes> given, try_parse_ram(o.ram));
+  PLIMSOLL_ASSIGN(const Bytes ram, try_find_ram(given));
+  PLIMSOLL_ASSIGN(const std::optional<engine::Rates> rates, try_parse_rates(o.rates));
+  PLIMSOLL_ASSIGN(const models::ModelConfig config, find_config(o.step));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
-  PLIMSOLL_ASSIGN(const std::optional<Bytes> ram, try_parse_ram(o.ram));
-  PLIMSOLL_ASSIGN(Work work, try_make_work(o, environment->ops()));
-  const double rate = engine::measure_matmul_flops(*environment);
-  environment->catalogue().set_rates({.flops_per_s = rate, .bytes_per_s = 1e10});
-  PLIMSOLL_ASSIGN(auto plan,
-                  engine::plan_session({.training = std::move(work.model), .update = {.checks_gradients = false}},
-                                       *environment, ram, 0));
+  PLIMSOLL_ASSIGN(auto plan, plan_zoo_step(o.step, *environment, ram));
+  const engine::MemoryNeed need = plan.need;
+  const double rate = engine::measure_rates(*environment, Bytes{need.total_bytes()}).flops_per_s;
+  set_rates(*environment, rates, need.total_bytes());
+  plan.train.predict(environment->catalogue());
+  const Work work = count_work(o.step, config, plan.spec.training);
   const plan::Plan planned = plan.train.plan;
   PLIMSOLL_ASSIGN(auto session, engine::Session::make(std::move(plan), *environment, 0));
   engine::Runner& runner = session->train();
@@ -115,10 +111,10 @@ Status run(const Options& o) {
     return corrupt("the guarded step found a fault, which is a bug in plimsoll: " + guard.fault);
   std::sort(seconds.begin() + 2, seconds.end());
   const double median = seconds[2 + (seconds.size() - 2) / 2];
-  return print_rows(o.json, {{"model", o.model},
+  return print_rows(o.json, {{"model", o.step.model},
                              {"dtype", "f32"},
-                             {"batch", o.batch},
-                             {"seq", o.seq},
+                             {"batch", o.step.batch},
+                             {"seq", o.step.seq},
                              {"threads", environment->pool().threads()},
                              {"median_s", median},
                              {"least_s", seconds[2]},
@@ -129,6 +125,7 @@ Status run(const Options& o) {
                              {"predicted_s", planned.predicted_s},
                              {"predicted_peak_bytes", planned.arena_bytes},
                              {"executed_peak_bytes", guard.executed_peak_bytes},
+                             {"needed_bytes", need.total_bytes()},
                              {"vmhwm_bytes", memory.peak_resident.value},
                              {"touch_s", session->arena().populate_seconds()},
                              {"first_loss", losses.front()},
@@ -142,12 +139,14 @@ Status run(const Options& o) {
 void add_bench_step(CLI::App& bench, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = bench.add_subcommand("step", "Time and memory of one training step, AdamW included");
-  command->add_option("model", options->model, "A name that `plimsoll models` lists")->required();
-  command->add_option("--batch,--batch_size", options->batch, "Samples a step")->check(whole_number(1));
-  command->add_option("--seq,--seq_len", options->seq, "Tokens a sample")->check(whole_number(1));
+  command->add_option("model", options->step.model, "A name that `plimsoll models` lists")->required();
+  command->add_option("--batch,--batch_size", options->step.batch, "Samples a step")->check(whole_number(1));
+  command->add_option("--seq,--seq_len", options->step.seq, "Tokens a sample")->check(whole_number(1));
   add_threads_option(*command, options->threads);
   command->add_option("--steps", options->steps, "Timed steps, after two of warm-up")->check(whole_number(1));
-  command->add_option("--ram", options->ram, "Budget of the whole process, e.g. 2GiB");
+  command->add_option("--ram", options->ram,
+                      "Budget of the whole process, e.g. 2GiB; left out: what the machine can give");
+  add_rates_option(*command, options->rates);
   add_json_option(*command, options->json);
   command->footer("Example: plimsoll bench step gpt2-124m --batch 4 --seq 64 --threads 1 --json");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -6,9 +6,9 @@
 #include "apps/command.h"
 #include "apps/plan_view.h"
 #include "apps/shared_options.h"
-#include "engine/matmul_rate.h"
+#include "apps/zoo_step.h"
+#include "engine/inference_plan.h"
 #include "engine/trainer.h"
-#include "models/zoo.h"
 
 namespace plimsoll::apps {
 namespace {
@@ -19,50 +19,83 @@ struct Options {
   int64_t batch = 0;
   int64_t seq = 0;
   std::optional<std::string> ram;
+  std::string rates;
   int threads = 0;
   bool inference = false;
   bool json = false;
 };
 
-Status plan_run_file(const Options& o, engine::Environment& environment, std::optional<Bytes> ram) {
+/// How a plan is shown.
+struct Shown {
+  std::optional<engine::Rates> rates;  ///< measured where there are none
+  bool json = false;
+};
+
+/// The run file as `train` would take it, with this command's options over it.
+Result<engine::RunConfig> try_load_config(const Options& o, std::optional<Bytes> ram) {
   std::vector<std::string> overrides = o.overrides;
   if (o.batch > 0) overrides.push_back("train.batch_size=" + std::to_string(o.batch));
   if (o.seq > 0) overrides.push_back("data.seq_len=" + std::to_string(o.seq));
+  if (o.threads > 0) overrides.push_back("run.threads=" + std::to_string(o.threads));
   PLIMSOLL_ASSIGN(engine::RunConfig config, engine::try_load_run_config(o.target, overrides));
   if (ram) config.memory.ram = ram;
-  PLIMSOLL_ASSIGN(const auto trainer, engine::Trainer::make(std::move(config), environment));
-  const engine::SessionPlan& plan = trainer->plan();
-  if (o.inference && !plan.generate) return unsupported("the model of " + o.target + " cannot generate");
-  const plan::Plan& shown = o.inference ? plan.generate->plan : plan.train.plan;
-  print_plan(shown, plan.need, trainer->ram(), o.json);
+  return config;
+}
+
+/// A program that `plan` shows, with its predicted time.
+void show(engine::CompiledProgram program, const engine::MemoryNeed& need, std::optional<Bytes> ram,
+          engine::Environment& environment, const Shown& how) {
+  set_rates(environment, how.rates, need.total_bytes());
+  program.predict(environment.catalogue());
+  print_plan(program.plan, need, ram, how.json);
+}
+
+Status plan_run_file(const Options& o, std::optional<Bytes> ram, const Shown& how) {
+  PLIMSOLL_ASSIGN(engine::RunConfig config, try_load_config(o, ram));
+  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = static_cast<int>(config.run.threads),
+                                                               .reference = config.run.device == "reference"}));
+  if (o.inference) {
+    PLIMSOLL_ASSIGN(const engine::InferencePlan forward, engine::plan_inference(config, *environment));
+    show(forward.program, forward.need, config.memory.ram, *environment, how);
+    return {};
+  }
+  PLIMSOLL_ASSIGN(const auto trainer, engine::Trainer::make(std::move(config), *environment));
+  show(trainer->plan().train, trainer->plan().need, trainer->ram(), *environment, how);
   return {};
 }
 
-Status plan_zoo_model(const Options& o, engine::Environment& environment, std::optional<Bytes> ram) {
-  const int64_t batch = o.batch > 0 ? o.batch : 4;
-  const int64_t seq = o.seq > 0 ? o.seq : 64;
+/// Without a budget this is a question about any machine: then the plan is shown even where this one is too small.
+void warn_where_refused(const engine::MemoryNeed& need, std::optional<Bytes> ram) {
+  const auto here = try_find_ram(ram);
+  if (!here.ok() || need.total_bytes() <= here->value) return;
+  std::fprintf(stderr, "note: this machine can give %s, so a run here would be refused\n", to_string(*here).c_str());
+}
+
+Status plan_zoo_model(const Options& o, std::optional<Bytes> ram, const Shown& how) {
   if (!o.overrides.empty())
     return invalid_argument("--set goes with a run file; a model by name takes --batch and --seq");
-  PLIMSOLL_ASSIGN(models::Model model, models::make_model(o.target, batch, seq, environment.ops()));
+  ZooStep step{.model = o.target};
+  if (o.batch > 0) step.batch = o.batch;
+  if (o.seq > 0) step.seq = o.seq;
+  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
   if (o.inference) {
-    PLIMSOLL_ASSIGN(const engine::CompiledProgram forward, engine::compile(model.graph, environment, {}, {}));
-    const engine::MemoryNeed need = engine::need_of(forward.plan.arena_bytes, 0);
-    PLIMSOLL_RETURN_IF_ERROR(engine::check_need(need, forward.plan, ram));
-    print_plan(forward.plan, need, ram, o.json);
+    PLIMSOLL_ASSIGN(const engine::InferencePlan forward, plan_zoo_inference(step, *environment, ram));
+    show(forward.program, forward.need, ram, *environment, how);
+    warn_where_refused(forward.need, ram);
     return {};
   }
-  PLIMSOLL_ASSIGN(const engine::SessionPlan plan,
-                  engine::plan_session({.training = std::move(model)}, environment, ram, 0));
-  print_plan(plan.train.plan, plan.need, ram, o.json);
+  PLIMSOLL_ASSIGN(const engine::SessionPlan plan, plan_zoo_step(step, *environment, ram));
+  show(plan.train, plan.need, ram, *environment, how);
+  warn_where_refused(plan.need, ram);
   return {};
 }
 
 Status run(const Options& o) {
   PLIMSOLL_ASSIGN(const std::optional<Bytes> ram, try_parse_ram(o.ram));
-  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
-  environment->catalogue().set_rates({.flops_per_s = engine::measure_matmul_flops(*environment), .bytes_per_s = 1e10});
+  PLIMSOLL_ASSIGN(const std::optional<engine::Rates> rates, try_parse_rates(o.rates));
   const bool is_file = o.target.ends_with(".toml") || std::filesystem::exists(o.target);
-  return is_file ? plan_run_file(o, *environment, ram) : plan_zoo_model(o, *environment, ram);
+  const Shown how{rates, o.json};
+  return is_file ? plan_run_file(o, ram, how) : plan_zoo_model(o, ram, how);
 }
 
 }  // namespace
@@ -70,13 +103,17 @@ Status run(const Options& o) {
 void add_plan(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("plan", "What a training step needs: memory, tightest step, predicted time");
-  command->add_option("target", options->target, "A model that `plimsoll models` lists, or a run file")->required();
+  command
+      ->add_option("target", options->target,
+                   "A model that `plimsoll models` lists (the step that `bench step` runs), or a run file")
+      ->required();
   command->add_option("--batch,--batch_size", options->batch, "Samples a microbatch")->check(whole_number(1));
   command->add_option("--seq,--seq_len", options->seq, "Tokens a sample")->check(whole_number(1));
   command->add_option("--ram", options->ram,
                       "Budget of the whole process; refused (exit code 3) where it is too small");
   command->add_option("--set", options->overrides, "Override a key of the run file (repeatable)");
   add_threads_option(*command, options->threads);
+  add_rates_option(*command, options->rates);
   command->add_flag("--inference", options->inference, "Without gradients and optimizer");
   add_json_option(*command, options->json);
   command->footer("Examples:\n  plimsoll plan gpt2-124m --batch 4 --seq 64\n  plimsoll plan run.toml --ram 500MiB");

@@ -14,6 +14,9 @@ void print_plan(const plan::Plan& plan, const engine::MemoryNeed& need, std::opt
   table.outside.push_back({"page tables", need.page_table_bytes});
   table.outside.push_back({"runtime", need.runtime_bytes});
   table.outside.push_back({"data", need.data_bytes});
+  // Data are prepared before the arena is taken; where that needs more than the run, it decides.
+  if (need.total_bytes() > need.running_bytes())
+    table.outside.push_back({"more while preparing data", need.total_bytes() - need.running_bytes()});
   table.budget = ram;
   std::string text = json ? to_json(table) : to_text(table);
   while (text.ends_with('\n')) text.pop_back();

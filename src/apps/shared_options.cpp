@@ -2,6 +2,9 @@
 
 #include <charconv>
 #include <cmath>
+#include <sstream>
+
+#include "hardware/probe_memory.h"
 
 namespace plimsoll::apps {
 
@@ -38,12 +41,41 @@ CLI::Validator positive_number() {
   return CLI::Validator(check, "");
 }
 
+Result<std::optional<engine::Rates>> try_parse_rates(const std::string& text) {
+  if (text.empty()) return std::optional<engine::Rates>();
+  engine::Rates rates;
+  char comma = 0;
+  std::istringstream in(text);
+  in >> rates.flops_per_s >> comma >> rates.bytes_per_s;
+  const bool is_read = !in.fail() && comma == ',' && in.peek() == std::istringstream::traits_type::eof();
+  if (!is_read || !std::isfinite(rates.flops_per_s) || !std::isfinite(rates.bytes_per_s) || rates.flops_per_s <= 0 ||
+      rates.bytes_per_s <= 0)
+    return invalid_argument("--rates is '" + text +
+                            "'; expected flops and bytes a second, both above 0, such as 1e11,2e10");
+  return std::optional(rates);
+}
+
 Result<std::optional<Bytes>> try_parse_ram(const std::optional<std::string>& text) {
   if (!text || *text == "auto") return std::optional<Bytes>();
   auto bytes = try_parse_bytes(*text);
   if (!bytes.ok()) return bytes.error().with_context("--ram");
   if (bytes->value == 0) return invalid_argument("--ram is 0; give a size such as 2GiB, or leave it out");
   return std::optional<Bytes>(*bytes);
+}
+
+Result<Bytes> try_find_ram(std::optional<Bytes> given) {
+  if (given) return *given;
+  return hardware::available_ram();
+}
+
+void add_rates_option(CLI::App& command, std::string& text) {
+  command.add_option(
+      "--rates", text,
+      "Flops and bytes a second that the predicted time assumes, e.g. 1e11,2e10; measured where left out");
+}
+
+void set_rates(engine::Environment& environment, const std::optional<engine::Rates>& given, int64_t needed_bytes) {
+  environment.catalogue().set_rates(given ? *given : engine::measure_rates(environment, Bytes{needed_bytes}));
 }
 
 std::string to_budget(int64_t size_bytes) {

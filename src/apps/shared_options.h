@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/bytes.h"
+#include "engine/calibration.h"
 
 namespace plimsoll::apps {
 
@@ -22,6 +23,18 @@ CLI::Validator positive_number();
 
 /// The value of --ram: a size, or nothing where it is not given or "auto".
 Result<std::optional<Bytes>> try_parse_ram(const std::optional<std::string>& text);
+
+/// The budget of this process: `given`, or what the machine and its control groups can give now. Errors: io.
+Result<Bytes> try_find_ram(std::optional<Bytes> given);
+
+/// Adds --rates, which names the rates that predicted times assume, so that nothing is measured.
+void add_rates_option(CLI::App& command, std::string& text);
+
+/// The value of --rates, or nothing for "". Errors: invalid_argument that says what it takes.
+Result<std::optional<engine::Rates>> try_parse_rates(const std::string& text);
+
+/// Puts these rates under the predictions of `environment`, or the machine's, measured within `needed_bytes`.
+void set_rates(engine::Environment& environment, const std::optional<engine::Rates>& given, int64_t needed_bytes);
 
 /// A budget as the user would type it, rounded up to what --ram accepts: "1234MiB".
 std::string to_budget(int64_t size_bytes);

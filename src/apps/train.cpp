@@ -13,7 +13,6 @@
 #include "apps/stop_signal.h"
 #include "core/stopwatch.h"
 #include "data/word_share.h"
-#include "engine/matmul_rate.h"
 #include "engine/trainer.h"
 #include "formats/file_writer.h"
 #include "hardware/process_memory.h"
@@ -31,6 +30,7 @@ using nlohmann::ordered_json;
 struct Options {
   std::string path;
   std::vector<std::string> overrides;
+  std::string rates;
   bool resume = false;
   bool json = false;
 };
@@ -262,14 +262,13 @@ class TrainCommand {
 
 Status run(const Options& o) {
   StopSignal stop;
+  PLIMSOLL_ASSIGN(const std::optional<engine::Rates> rates, try_parse_rates(o.rates));
   PLIMSOLL_ASSIGN(engine::RunConfig config, engine::try_load_run_config(o.path, o.overrides));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = static_cast<int>(config.run.threads),
                                                                .reference = config.run.device == "reference"}));
-  // A moment that makes the predicted time a measured one; the bandwidth is a round figure of desktop memory.
-  if (config.run.device == "cpu")
-    environment->catalogue().set_rates(
-        {.flops_per_s = engine::measure_matmul_flops(*environment), .bytes_per_s = 1e10});
   PLIMSOLL_ASSIGN(auto trainer, engine::Trainer::make(std::move(config), *environment));
+  set_rates(*environment, rates, trainer->plan().need.total_bytes());
+  trainer->predict();
   return TrainCommand(o, *trainer).run();
 }
 
@@ -280,6 +279,7 @@ void add_train(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("train", "Train a model as a run file says");
   command->add_option("run_file", options->path, "The run file (TOML); docs/run_file.md has every key")->required();
   command->add_option("--set", options->overrides, "Override a key: --set train.batch_size=16 (repeatable)");
+  add_rates_option(*command, options->rates);
   command->add_flag("--resume", options->resume, "Continue from the newest checkpoint of the run folder");
   add_json_option(*command, options->json);
   command->footer(

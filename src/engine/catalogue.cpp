@@ -25,9 +25,7 @@ Result<int> Catalogue::prepare(program::Kernel spec) {
   if (!kernel.ok()) return kernel.error();
   entry->kernel = std::move(kernel).value();
   spec.workspace_bytes = entry->kernel->workspace_bytes();
-  const ops::Cost cost = ops::cost_of(ops_.at(spec.op), {spec.srcs, spec.dsts, spec.attributes});
-  entry->duration_ns = 1e9 * std::max(static_cast<double>(cost.flops) / rates_.flops_per_s,
-                                      static_cast<double>(cost.bytes) / rates_.bytes_per_s);
+  entry->cost = ops::cost_of(ops_.at(spec.op), {spec.srcs, spec.dsts, spec.attributes});
   entry->spec = std::move(spec);
   auto slot = std::find(entries_.begin(), entries_.end(), nullptr);
   if (slot == entries_.end()) slot = entries_.insert(slot, nullptr);
@@ -35,6 +33,12 @@ Result<int> Catalogue::prepare(program::Kernel spec) {
   const auto index = static_cast<int>(slot - entries_.begin());
   index_by_key_.emplace(std::move(key), index);
   return index;
+}
+
+double Catalogue::duration_ns(int index) const {
+  const ops::Cost& cost = entry(index).cost;
+  return 1e9 * std::max(static_cast<double>(cost.flops) / rates_.flops_per_s,
+                        static_cast<double>(cost.bytes) / rates_.bytes_per_s);
 }
 
 void Catalogue::release_unused() {

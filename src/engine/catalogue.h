@@ -29,7 +29,7 @@ class Catalogue {
   struct Entry {
     program::Kernel spec;  ///< with the workspace that the kernel asked for
     std::unique_ptr<backends::Kernel> kernel;
-    double duration_ns = 0;
+    ops::Cost cost;
     std::string refusal;  ///< why the fallback runs it; empty where the main backend does
   };
 
@@ -45,7 +45,9 @@ class Catalogue {
 
   /// The number of kernels held.
   int size() const { return static_cast<int>(index_by_key_.size()); }
-  /// What durations of kernels prepared from now on are computed from.
+  /// How long the entry takes by its cost and the rates: what it computes or what it moves, whichever is longer.
+  double duration_ns(int index) const;
+  /// What durations are computed from.
   void set_rates(Rates rates) { rates_ = rates; }
 
  private:

@@ -41,6 +41,14 @@ std::vector<const backends::Kernel*> CompiledProgram::kernels(const Catalogue& c
   return out;
 }
 
+void CompiledProgram::predict(const Catalogue& catalogue) {
+  for (plan::ProblemSegment& segment : lowered.problem.segments)
+    for (plan::ProblemInstruction& instruction : segment.instructions)
+      if (instruction.kernel >= 0)
+        instruction.duration_ns = catalogue.duration_ns(lowered.kernels[static_cast<size_t>(instruction.kernel)]);
+  plan.predicted_s = plan::predict_s(lowered.problem);
+}
+
 std::vector<std::string> CompiledProgram::fallbacks(const Catalogue& catalogue) const {
   std::set<std::string> out;
   for (int index : lowered.kernels) {

@@ -16,6 +16,8 @@ struct CompiledProgram {
   /// Bytes at which the state of that name lies in the arena, by name.
   std::map<std::string, int64_t> state_offsets() const;
   std::vector<const backends::Kernel*> kernels(const Catalogue& catalogue) const;
+  /// Predicts the time of a step anew, with the catalogue's rates of now.
+  void predict(const Catalogue& catalogue);
   /// Calls for which the backend had no kernel: "op: reason", each once.
   std::vector<std::string> fallbacks(const Catalogue& catalogue) const;
 };

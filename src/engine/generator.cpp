@@ -4,6 +4,7 @@
 
 #include "engine/checkpoint.h"
 #include "engine/checkpoint_folder.h"
+#include "engine/inference_plan.h"
 #include "engine/text_data.h"
 #include "formats/file_reader.h"
 
@@ -43,9 +44,8 @@ Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, En
   PLIMSOLL_ASSIGN(out->tokenizer_,
                   data::try_load_tokenizer(is_trained ? run_folder + "/tokenizer.model" : config.data.tokenizer));
   PLIMSOLL_ASSIGN(const models::Model decoder, out->model_.decoder(1, 1, out->model_.context));
-  LowerOptions lowering;
-  lowering.state_category = [](const graph::Value&) { return Category::kCache; };
-  PLIMSOLL_ASSIGN(out->program_, compile(decoder.graph, environment, lowering, {}));
+  PLIMSOLL_ASSIGN(InferencePlan plan, plan_inference(decoder.graph, environment, std::nullopt, needs.loader_bytes));
+  out->program_ = std::move(plan.program);
   PLIMSOLL_ASSIGN(out->arena_, memory::try_make_host_arena(Bytes{out->program_.plan.arena_bytes}, environment.pool()));
   std::vector<TensorView> parameters;
   const auto offsets = out->program_.state_offsets();

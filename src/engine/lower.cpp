@@ -322,7 +322,7 @@ class Lowerer {
       out_.kept.push_back(catalogue_.share(index));
     }
     instruction.workspace_bytes = catalogue_.entry(index).spec.workspace_bytes;
-    instruction.duration_ns = catalogue_.entry(index).duration_ns;
+    instruction.duration_ns = catalogue_.duration_ns(index);
     segment().instructions.push_back(std::move(instruction));
     return {};
   }

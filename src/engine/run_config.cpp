@@ -209,7 +209,7 @@ class Loader {
     for (const std::string& text : overrides) PLIMSOLL_RETURN_IF_ERROR(read_override(text, in_file));
     fill_defaults();
     PLIMSOLL_RETURN_IF_ERROR(check_presence());
-    PLIMSOLL_RETURN_IF_ERROR(check_conditions());
+    PLIMSOLL_RETURN_IF_ERROR(check_uses(config_));
     PLIMSOLL_RETURN_IF_ERROR(check_together());
     return std::move(config_);
   }
@@ -331,16 +331,6 @@ class Loader {
     return {};
   }
 
-  /// A key that would only be parsed is refused.
-  Status check_conditions() const {
-    for (const RunOption& option : run_options())
-      if (is_given(id_of(option)) && !applies(option, config_))
-        return invalid_argument(fmt::format("{} has no use here: it needs {}; remove it, or change {}",
-                                            config_.at(option.section, option.key), option.condition.need(),
-                                            option.condition.key));
-    return {};
-  }
-
   Status refuse(const char* section, const char* key, const std::string& why) const {
     return invalid_argument(config_.at(section, key) + " " + why);
   }
@@ -394,6 +384,16 @@ constexpr uintmax_t kLargestRunFile = 1 << 20;
 std::string RunConfig::at(const std::string& section, const std::string& key) const {
   const auto origin = origins.find(section + "." + key);
   return fmt::format("{}[{}] {}", origin == origins.end() ? "" : origin->second + ": ", section, key);
+}
+
+/// A key that would only be parsed is refused.
+Status check_uses(const RunConfig& config) {
+  for (const RunOption& option : run_options())
+    if (config.origins.contains(id_of(option)) && !applies(option, config))
+      return invalid_argument(fmt::format("{} has no use here: it needs {}; remove it, or change {}",
+                                          config.at(option.section, option.key), option.condition.need(),
+                                          option.condition.key));
+  return {};
 }
 
 Result<RunConfig> try_parse_run_config(const std::string& text, const std::string& name,

@@ -106,6 +106,10 @@ Result<RunConfig> try_load_run_config(const std::string& path, std::span<const s
 Result<RunConfig> try_parse_run_config(const std::string& text, const std::string& name,
                                        std::span<const std::string> overrides = {});
 
+/// Whether each option that was given has a use beside the others, as try_load_run_config asks: for a config that was
+/// changed since. Errors: invalid_argument, naming the option and what it would need.
+Status check_uses(const RunConfig& config);
+
 /// Every option in force as a run file that reads back to the same config.
 std::string to_toml(const RunConfig& config);
 

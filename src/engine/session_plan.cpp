@@ -33,10 +33,23 @@ Status prove_budget(const SessionPlan& session, std::optional<Bytes> ram) {
 
 }  // namespace
 
-MemoryNeed need_of(int64_t arena_bytes, int64_t data_bytes) {
+int64_t runtime_bytes_of(int threads, int64_t instructions) {
+  static constexpr int64_t kProcessBytes = int64_t{28} << 20;
+  static constexpr int64_t kThreadBytes = int64_t{512} << 10;
+  static constexpr int64_t kInstructionBytes = int64_t{8} << 10;
+  return kProcessBytes + threads * kThreadBytes + instructions * kInstructionBytes;
+}
+
+MemoryNeed need_of(std::span<const CompiledProgram* const> programs, Environment& environment, int64_t data_bytes) {
+  int64_t arena_bytes = 0, instructions = 0;
+  for (const CompiledProgram* program : programs) {
+    arena_bytes = std::max(arena_bytes, program->plan.arena_bytes);
+    for (const program::Segment& segment : program->program().segments)
+      instructions += static_cast<int64_t>(segment.instructions.size());
+  }
   return {.arena_bytes = arena_bytes,
           .page_table_bytes = hardware::page_table_bytes(Bytes{arena_bytes}),
-          .runtime_bytes = kRuntimeBytes,
+          .runtime_bytes = runtime_bytes_of(environment.pool().threads(), instructions),
           .data_bytes = data_bytes};
 }
 
@@ -45,37 +58,38 @@ Status check_need(const MemoryNeed& need, const plan::Plan& plan, std::optional<
   auto why = std::make_shared<Infeasible>();
   why->needed_bytes = need.total_bytes();
   why->budget_bytes = ram->value;
-  const auto& segments = plan.program.segments;
-  if (static_cast<size_t>(plan.tightest.segment) < segments.size())
-    why->tightest_step = segments[static_cast<size_t>(plan.tightest.segment)]
-                             .instructions[static_cast<size_t>(plan.tightest.index)]
-                             .label;
-  for (const auto& holder : plan.holders) why->holders.push_back({holder.name, holder.size_bytes});
+  if (need.total_bytes() > need.running_bytes()) {
+    why->tightest_step = "preparation of the data";
+    why->holders = {{why->tightest_step, need.preparation_bytes}, {"runtime", need.runtime_bytes}};
+  } else {
+    plan::describe_tightest(plan, *why);
+  }
   return Error{ErrorCode::kInfeasible,
                "the run needs " + to_string(Bytes{need.total_bytes()}) + " of RAM, the budget is " + to_string(*ram),
                why};
 }
 
 Result<SessionPlan> plan_session(SessionSpec spec, Environment& environment, std::optional<Bytes> ram,
-                                 int64_t data_bytes) {
+                                 int64_t data_bytes, int64_t preparation_bytes) {
   SessionPlan out{.spec = std::move(spec)};
   PLIMSOLL_ASSIGN(TrainingGraph training,
                   make_training_graph(out.spec.training, environment.ops(), out.spec.optimizer, out.spec.update));
   out.training_graph = std::move(training.graph);
   out.unreached = std::move(training.unreached);
   PLIMSOLL_ASSIGN(out.train, compile(out.training_graph, environment, {.microbatches = out.spec.microbatches}, {}));
-  int64_t arena_bytes = out.train.plan.arena_bytes;
+  std::vector<const CompiledProgram*> programs{&out.train};
   if (out.spec.evaluation) {
     graph::Graph& forward = out.spec.evaluation->graph;
     if (!forward.find_output("loss").is_valid()) forward.add_output("loss", out.spec.evaluation->loss);
     PLIMSOLL_ASSIGN(out.evaluate, compile_beside(*out.spec.evaluation, out.train, environment));
-    arena_bytes = std::max(arena_bytes, out.evaluate->plan.arena_bytes);
+    programs.push_back(&*out.evaluate);
   }
   if (out.spec.decoder) {
     PLIMSOLL_ASSIGN(out.generate, compile_beside(*out.spec.decoder, out.train, environment));
-    arena_bytes = std::max(arena_bytes, out.generate->plan.arena_bytes);
+    programs.push_back(&*out.generate);
   }
-  out.need = need_of(arena_bytes, data_bytes);
+  out.need = need_of(programs, environment, data_bytes);
+  out.need.preparation_bytes = preparation_bytes;
   PLIMSOLL_RETURN_IF_ERROR(check_need(out.need, out.train.plan, ram));
   PLIMSOLL_RETURN_IF_ERROR(prove_budget(out, ram));
   return out;

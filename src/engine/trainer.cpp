@@ -14,6 +14,7 @@
 #include "engine/checkpoint_folder.h"
 #include "engine/diagnose.h"
 #include "engine/generate.h"
+#include "engine/remedies.h"
 #include "formats/file_writer.h"
 #include "hardware/probe_memory.h"
 
@@ -35,16 +36,38 @@ optim::OptimizerConfig to_optimizer(const RunConfig::Optimizer& o) {
           .amsgrad = o.amsgrad};
 }
 
-Error refuse_preparation(int64_t needed_bytes, Bytes ram) {
-  auto why = std::make_shared<Infeasible>();
-  why->needed_bytes = needed_bytes;
-  why->budget_bytes = ram.value;
-  why->tightest_step = "preparing the text";
-  why->holders.push_back({"runtime", kRuntimeBytes});
-  why->holders.push_back({"preparation", needed_bytes - kRuntimeBytes});
-  return {ErrorCode::kInfeasible,
-          "preparing the text needs " + to_string(Bytes{needed_bytes}) + " of RAM, the budget is " + to_string(ram),
-          why};
+/// The size that a run file asks for.
+JobSize size_of(const RunConfig& config) {
+  const bool trains_tokenizer = config.data.kind == "text" && config.data.tokenizer == "sentencepiece";
+  return {.batch = config.train.batch_size,
+          .microbatches = config.train.accumulate,
+          .seq = config.data.seq_len,
+          .optimizer = config.optimizer.name,
+          .tokenizer = trains_tokenizer ? "sentencepiece" : ""};
+}
+
+/// The run file as it is with another size.
+RunConfig resized(RunConfig config, const JobSize& size) {
+  config.train.batch_size = size.batch;
+  config.train.accumulate = size.microbatches;
+  config.data.seq_len = size.seq;
+  config.optimizer.name = size.optimizer;
+  if (size.tokenizer.empty() || size.tokenizer == config.data.tokenizer) return config;
+  config.data.tokenizer = size.tokenizer;
+  if (!config.origins.contains("model.vocab_size")) config.model.vocab_size = 0;  // that of the tokenizer again
+  return config;
+}
+
+/// What to add to the command line, or "" where the run file has settings that go with the old value alone.
+std::string option_for(const RunConfig& config, const JobSize& size) {
+  if (!check_uses(resized(config, size)).ok()) return "";
+  const JobSize now = size_of(config);
+  if (size.batch != now.batch)
+    return "--set train.batch_size=" + std::to_string(size.batch) +
+           " --set train.accumulate=" + std::to_string(size.microbatches) + " (the same update in smaller parts)";
+  if (size.seq != now.seq) return "--set data.seq_len=" + std::to_string(size.seq);
+  if (size.optimizer != now.optimizer) return "--set optimizer.name=" + size.optimizer + " (no moments)";
+  return "--set data.tokenizer=" + size.tokenizer + " (none to train)";
 }
 
 /// What a resumed run must share with the run that it continues: the tokens and their order, what dropout draws, and
@@ -100,8 +123,8 @@ Result<std::unique_ptr<Trainer>> Trainer::make(RunConfig config, Environment& en
 }
 
 Status Trainer::make_plan() {
-  PLIMSOLL_ASSIGN(needs_, try_find_data_needs(config_));
-  PLIMSOLL_ASSIGN(model_, choose_model(config_, needs_.tokenizer_vocab, environment_.ops()));
+  PLIMSOLL_ASSIGN(const DataNeeds needs, try_find_data_needs(config_));
+  PLIMSOLL_ASSIGN(model_, choose_model(config_, needs.tokenizer_vocab, environment_.ops()));
   config_.model.vocab_size = model_.vocab_size;  // so that the run file kept with the run names the model it trained
   if (config_.train.sample_tokens > 0 && !model_.decoder)
     return unsupported(config_.at("train", "sample_tokens") + " has no use: the model '" + model_.name +
@@ -115,59 +138,32 @@ Status Trainer::make_plan() {
     PLIMSOLL_ASSIGN(ram_, hardware::available_ram());
   }
   auto plan = try_plan(config_, ram_);
-  if (!plan.ok()) return with_remedies(plan.error());
-  plan_ = std::move(plan).value();
-  if (preparation_bytes() > ram_->value) return refuse_preparation(preparation_bytes(), *ram_);
-  return {};
-}
-
-int64_t Trainer::preparation_bytes() const {
-  return needs_.preparation_bytes == 0 ? 0 : needs_.preparation_bytes + kRuntimeBytes;
-}
-
-/// Plans the changes that a user could make, so that what a refusal promises is what the change gives.
-Error Trainer::with_remedies(const Error& error) const {
-  if (!error.infeasible) return error;
-  auto why = std::make_shared<Infeasible>(*error.infeasible);
-  const auto consider = [&](const std::string& option, RunConfig changed) {
-    const auto plan = try_plan(changed, std::nullopt);
-    if (plan.ok() && plan->need.total_bytes() < why->needed_bytes)
-      why->remedies.push_back({option, why->needed_bytes - plan->need.total_bytes()});
+  if (plan.ok()) {
+    plan_ = std::move(plan).value();
+    return {};
+  }
+  const auto needed_bytes = [this](const JobSize& size) -> Result<int64_t> {
+    PLIMSOLL_ASSIGN(const SessionPlan other, try_plan(resized(config_, size), std::nullopt));
+    return other.need.total_bytes();
   };
-  RunConfig changed = config_;
-  if (config_.train.batch_size > 1) {
-    changed.train.batch_size = 1;
-    changed.train.accumulate = samples_per_update();
-    consider("--set train.batch_size=1 --set train.accumulate=" + std::to_string(samples_per_update()) +
-                 " (the same update in smaller parts)",
-             changed);
-  }
-  changed = config_;
-  if (config_.data.seq_len > 1) {
-    changed.data.seq_len = config_.data.seq_len / 2;
-    consider("--set data.seq_len=" + std::to_string(changed.data.seq_len), changed);
-  }
-  changed = config_;
-  if (config_.optimizer.name != "sgd") {
-    changed.optimizer.name = "sgd";
-    consider("--set optimizer.name=sgd (no moments)", changed);
-  }
-  std::stable_sort(why->remedies.begin(), why->remedies.end(),
-                   [](const auto& a, const auto& b) { return a.saved_bytes > b.saved_bytes; });
-  return {error.code, error.message, why};
+  return with_remedies(plan.error(), {.size = size_of(config_),
+                                      .needed_bytes = needed_bytes,
+                                      .option = [this](const JobSize& size) { return option_for(config_, size); }});
 }
 
 Result<SessionPlan> Trainer::try_plan(const RunConfig& config, std::optional<Bytes> ram) const {
+  PLIMSOLL_ASSIGN(const DataNeeds needs, try_find_data_needs(config));
+  PLIMSOLL_ASSIGN(const ModelChoice model, choose_model(config, needs.tokenizer_vocab, environment_.ops()));
   SessionSpec spec{.optimizer = to_optimizer(config.optimizer), .microbatches = config.train.accumulate};
   if (config.optimizer.clip_norm > 0) spec.update.clip_norm = config.optimizer.clip_norm;
   const int64_t batch = config.train.batch_size, seq = config.data.seq_len;
-  PLIMSOLL_ASSIGN(spec.training, model_.training(batch, seq));
-  PLIMSOLL_ASSIGN(spec.evaluation, model_.evaluation(batch, seq));
-  if (model_.decoder) {
-    PLIMSOLL_ASSIGN(spec.decoder, model_.decoder(1, 1, model_.context));
+  PLIMSOLL_ASSIGN(spec.training, model.training(batch, seq));
+  PLIMSOLL_ASSIGN(spec.evaluation, model.evaluation(batch, seq));
+  if (model.decoder) {
+    PLIMSOLL_ASSIGN(spec.decoder, model.decoder(1, 1, model.context));
   }
-  const int64_t batch_bytes = batch * config.train.accumulate * seq * 4 * (model_.is_masked ? 4 : 2);
-  return plan_session(std::move(spec), environment_, ram, needs_.loader_bytes + batch_bytes);
+  const int64_t batch_bytes = batch * config.train.accumulate * seq * 4 * (model.is_masked ? 4 : 2);
+  return plan_session(std::move(spec), environment_, ram, needs.loader_bytes + batch_bytes, needs.preparation_bytes);
 }
 
 Status Trainer::start(bool resume_run, PreparationProgress progress) {

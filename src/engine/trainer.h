@@ -44,6 +44,8 @@ class Trainer {
 
   /// The plan; moves into the session when the run starts.
   const SessionPlan& plan() const { return session_ ? session_->plan() : *plan_; }
+  /// Has the plan predict its time with the environment's rates of now. Requires: `start` was not called.
+  void predict() { plan_->train.predict(environment_.catalogue()); }
   Environment& environment() { return environment_; }
   const RunConfig& config() const { return config_; }
   /// The budget of the whole process: the run file's, or what the machine can give.
@@ -81,8 +83,6 @@ class Trainer {
   Trainer(RunConfig config, Environment& environment) : config_(std::move(config)), environment_(environment) {}
   Status make_plan();
   Result<SessionPlan> try_plan(const RunConfig& config, std::optional<Bytes> ram) const;
-  Error with_remedies(const Error& error) const;
-  int64_t preparation_bytes() const;
   Status make_folder(bool resume);
   Status check_disk(bool resume) const;
   Status start_in_folder(bool resume, PreparationProgress progress);
@@ -95,7 +95,6 @@ class Trainer {
   RunConfig config_;
   Environment& environment_;
   std::optional<Bytes> ram_;
-  DataNeeds needs_;
   ModelChoice model_;
   std::optional<SessionPlan> plan_;
   std::optional<optim::Schedule> schedule_;

@@ -58,6 +58,13 @@ struct MemoryMeasurement {
 /// end. Errors: out_of_memory where less than twice that is free. Cost: about 4 s with the default options.
 Result<MemoryMeasurement> try_measure_memory(const Cores& cores, ThreadPool& pool, const MeasureOptions& options = {});
 
+/// Measures bandwidth alone, with all threads of `pool`: half of `working_set` read, and copied to the other half. One
+/// below four times the last cache measures caches in part.
+///
+/// Memory: `working_set` and its page tables, given back at the end. Errors: out_of_memory. Requires: working_set > 0.
+/// Cost: `seconds`, and the first touch of the working set.
+Result<MemoryBandwidth> try_measure_bandwidth(Bytes working_set, ThreadPool& pool, double seconds);
+
 /// Figures of a file system.
 struct DiskMeasurement {
   Bytes size;

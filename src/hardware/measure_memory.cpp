@@ -179,6 +179,12 @@ Result<MemoryMeasurement> try_measure_memory(const Cores& cores, ThreadPool& poo
   return out;
 }
 
+Result<MemoryBandwidth> try_measure_bandwidth(Bytes working_set, ThreadPool& pool, double seconds) {
+  PLIMSOLL_ASSIGN(auto memory, AnonymousMapping::try_make(working_set, PageKind::kHuge));
+  memory.populate(pool);
+  return measure_bandwidth(memory.bytes(), pool, pool.threads(), seconds);
+}
+
 void set_measured(const MemoryMeasurement& memory, Machine& machine) {
   PLIMSOLL_CHECK(!memory.bandwidths.empty() && !memory.latencies.empty(), "nothing was measured");
   const SpaceId host = machine.find_space(Space::kHost);

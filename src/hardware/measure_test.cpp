@@ -31,6 +31,15 @@ TEST(MeasureMemory, LatencyGrowsWithTheWorkingSet) {
   EXPECT_GT(memory->latencies.back().latency_ns, 2 * memory->latencies.front().latency_ns);
 }
 
+TEST(MeasureMemory, BandwidthAloneTakesOnlyItsWorkingSet) {
+  ThreadPool pool(2);
+  const auto bandwidth = try_measure_bandwidth(mebibytes(8), pool, 0.02);
+  ASSERT_TRUE(bandwidth.ok()) << bandwidth.error().message;
+  EXPECT_EQ(bandwidth->array, mebibytes(4));
+  EXPECT_EQ(bandwidth->threads, 2);
+  EXPECT_GT(bandwidth->copy.value, 1e8);
+}
+
 TEST(MeasureDisk, LeavesNothingBehindAndSaysHowItWent) {
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / "plimsoll-measure-disk-test";
   std::filesystem::create_directories(folder);

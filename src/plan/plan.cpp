@@ -50,7 +50,7 @@ class Planner {
     find_tightest();
     write_segments();
     PLIMSOLL_RETURN_IF_ERROR(check_budget());
-    plan_.predicted_s = predict_s();
+    plan_.predicted_s = predict_s(problem_);
     return std::move(plan_);
   }
 
@@ -309,14 +309,6 @@ class Planner {
     return out;
   }
 
-  double predict_s() const {
-    double total_ns = 0;
-    for (const ProblemSegment& segment : problem_.segments)
-      for (const ProblemInstruction& instruction : segment.instructions)
-        total_ns += instruction.duration_ns * static_cast<double>(program::count_runs(instruction.when, segment.trips));
-    return total_ns * 1e-9;
-  }
-
   const Problem& problem_;
   const PlanOptions& options_;
   Plan plan_;
@@ -326,6 +318,14 @@ class Planner {
 };
 
 }  // namespace
+
+double predict_s(const Problem& problem) {
+  double total_ns = 0;
+  for (const ProblemSegment& segment : problem.segments)
+    for (const ProblemInstruction& instruction : segment.instructions)
+      total_ns += instruction.duration_ns * static_cast<double>(program::count_runs(instruction.when, segment.trips));
+  return total_ns * 1e-9;
+}
 
 void describe_tightest(const Plan& plan, Infeasible& why) {
   const auto& segments = plan.program.segments;

@@ -35,6 +35,9 @@ struct Plan {
 /// Fills in the tightest step and the holders of `why`.
 void describe_tightest(const Plan& plan, Infeasible& why);
 
+/// Seconds of one step by the durations of the problem's instructions, one behind the other, all trips counted.
+double predict_s(const Problem& problem);
+
 /// Decides an address for every buffer and turns the problem into a program.
 ///
 /// Errors: infeasible with the least budget that would do, the tightest step and its largest holders; invalid_argument

@@ -65,6 +65,8 @@ int64_t PlanTable::process_bytes() const {
                          [](int64_t sum, const OutsideRow& o) { return sum + o.size_bytes; });
 }
 
+int64_t PlanTable::arena_lower_bound() const { return arena_bytes - (step_bytes - step_lower_bound); }
+
 PlanTable make_plan_table(const plan::Plan& plan, size_t most_holders) {
   PlanTable table{.name = plan.program.name,
                   .tightest_step = label_at(plan.program, plan.tightest),
@@ -81,7 +83,7 @@ PlanTable make_plan_table(const plan::Plan& plan, size_t most_holders) {
 }
 
 std::string to_text(const PlanTable& table) {
-  const int64_t lower_bound = table.state_bytes + table.step_lower_bound;
+  const int64_t lower_bound = table.arena_lower_bound();
   std::string text = fmt::format("plan of '{}': memory at the tightest step, '{}'\n", table.name, table.tightest_step);
   text += category_rows(table);
   text += row(
@@ -106,7 +108,7 @@ std::string to_json(const PlanTable& table) {
   object["step_bytes"] = table.step_bytes;
   object["step_lower_bound"] = table.step_lower_bound;
   object["arena_bytes"] = table.arena_bytes;
-  object["arena_lower_bound"] = table.state_bytes + table.step_lower_bound;
+  object["arena_lower_bound"] = table.arena_lower_bound();
   object["outside"] = ordered_json::array();
   for (const OutsideRow& outside : table.outside)
     object["outside"].push_back({{"name", outside.name}, {"size_bytes", outside.size_bytes}});

@@ -30,6 +30,9 @@ struct PlanTable {
   std::vector<OutsideRow> outside;  ///< filled by the caller: page tables, runtime, data …
   std::optional<Bytes> budget;      ///< filled by the caller: of the whole process
 
+  /// No plan of this order of ops has a smaller arena. (The arena ends with the last buffer's last byte, the step
+  /// region with its padding, so the regions' sum may be some bytes more.)
+  int64_t arena_lower_bound() const;
   /// Arena and outside rows together.
   int64_t process_bytes() const;
 };

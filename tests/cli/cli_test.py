@@ -192,19 +192,52 @@ class Cli(unittest.TestCase):
 
     def test_a_budget_that_is_too_small_is_refused_before_the_data_are_read(self):
         os.remove(os.path.join(self.path, "text.txt"))
-        done = self.refused(3, "least budget", "train", "run.toml", "--set", "memory.ram=20MiB")
-        self.assertIn("--set train.batch_size=1", done.stderr)
+        done = self.refused(3, "least budget", "train", "run.toml", "--set", "memory.ram=20MiB",
+                            "--set", "batch_size=16")
+        self.assertIn("--set train.batch_size=1 --set train.accumulate=16", done.stderr)
         self.assertFalse(os.path.exists(os.path.join(self.path, "run")))
 
     def test_the_named_option_lowers_the_need_by_what_it_says(self):
-        need = json.loads(self.run_it("plan", "run.toml", "--json").stdout)
-        smaller = json.loads(self.run_it("plan", "run.toml", "--json", "--set", "optimizer.name=sgd").stdout)
-        done = self.run_it("train", "run.toml", "--json", "--set", "memory.ram=20MiB")
-        saved = need["process_bytes"] - smaller["process_bytes"]
-        refusal = json.loads(done.stderr)
-        self.assertEqual(refusal["needed_bytes"], need["process_bytes"])
-        remedy = next(r for r in refusal["remedies"] if "optimizer.name=sgd" in r["option"])
-        self.assertEqual(remedy["saved_bytes"], saved)
+        given = ["--rates", "1e11,1e10", "--json"]
+        mlp = ["plan", "mlp-mnist", "--batch", "64"]
+        for plan, words in [(["plan", "run.toml"], ["train", "run.toml", "--set", "memory.ram=20MiB"]),
+                            (mlp, [*mlp, "--ram", "20MiB"]), ([*mlp, "--inference"], [*mlp, "--inference", "--ram", "1MiB"]),
+                            (mlp, ["bench", "step", "mlp-mnist", "--batch", "64", "--ram", "20MiB"])]:
+            need = json.loads(self.run_it(*plan, *given).stdout)["process_bytes"]
+            refusal = json.loads(self.refused(3, "infeasible", *words, *given).stderr)
+            self.assertEqual(refusal["needed_bytes"], need)
+            self.assertTrue(refusal["remedies"], words)
+            for remedy in refusal["remedies"]:
+                changes = remedy["option"].split(" (")[0].split()
+                # An option that the line has already is given its new value there.
+                new = {} if changes[0] == "--set" else dict([changes])
+                line = [new.get(plan[i - 1], word) if i > 0 else word for i, word in enumerate(plan)]
+                line += changes if line == plan else []
+                then = json.loads(self.run_it(*line, *given).stdout)["process_bytes"]
+                self.assertEqual(then, need - remedy["saved_bytes"], remedy)
+
+    def test_an_option_that_the_run_file_has_no_room_for_is_not_named(self):
+        self.write("run.toml", RUN_FILE.replace("lr = 1e-2", "lr = 1e-2\nbetas = [0.9, 0.95]"))
+        done = self.refused(3, "data.seq_len=8", "train", "run.toml", "--set", "memory.ram=20MiB")
+        self.assertNotIn("sgd", done.stderr)
+
+    def test_given_rates_make_the_prediction_the_same_each_time(self):
+        for words in [["plan", "mlp-mnist"], ["plan", "mlp-mnist", "--inference"], ["plan", "run.toml"],
+                      ["plan", "run.toml", "--inference"]]:
+            outs = [self.run_it(*words, "--rates", "1e11,1e10", "--json") for _ in "ab"]
+            self.assertEqual(outs[0].returncode, 0, outs[0].stderr)
+            self.assertEqual(outs[0].stdout, outs[1].stdout)
+            self.assertGreater(json.loads(outs[0].stdout)["predicted_s"], 0)
+        self.refused(2, "1e11,2e10", "plan", "mlp-mnist", "--rates", "many")
+        self.refused(2, "1e11,2e10", "plan", "mlp-mnist", "--rates", "1e11,-1")
+
+    def test_inference_needs_neither_gradients_nor_optimizer_state(self):
+        for target in ["run.toml", "gpt2-124m"]:
+            row = json.loads(self.run_it("plan", target, "--inference", "--json", "--rates", "1e11,1e10").stdout)
+            self.assertEqual(row["category_bytes"]["optimizer_state"], 0)
+            self.assertEqual(row["category_bytes"]["gradients"], 0)
+            self.assertGreater(row["category_bytes"]["parameters"], 0)
+            self.assertEqual(row["arena_bytes"], row["arena_lower_bound"])
 
     def test_what_cannot_be_is_one_clear_line(self):
         self.refused(2, "did you mean 'gpt2-124m'", "plan", "gpt2-124")

@@ -1,0 +1,68 @@
+#include "apps/zoo_step.h"
+
+#include "engine/remedies.h"
+
+namespace plimsoll::apps {
+namespace {
+
+Result<models::Model> make_step_model(const ZooStep& step, const ops::OpTable& ops) {
+  PLIMSOLL_ASSIGN(const models::ModelConfig config, find_config(step));
+  PLIMSOLL_ASSIGN(models::Model model, models::make_model(config, step.batch, step.seq, ops));
+  model.name = step.model;
+  return model;
+}
+
+ZooStep resized(ZooStep step, const engine::JobSize& size) {
+  step.batch = size.batch;
+  step.seq = size.seq;
+  return step;
+}
+
+/// Plans a step, and where it is refused, what --batch and --seq would give. `optimizer`: "sgd" where there is none.
+template <class Planned, class PlanStep>
+Result<Planned> plan_with_remedies(const ZooStep& step, std::optional<Bytes> ram, const std::string& optimizer,
+                                   PlanStep plan_step) {
+  Result<Planned> planned = plan_step(step, ram);
+  if (planned.ok()) return planned;
+  const auto needed_bytes = [&](const engine::JobSize& size) -> Result<int64_t> {
+    PLIMSOLL_ASSIGN(const Planned other, plan_step(resized(step, size), std::nullopt));
+    return other.need.total_bytes();
+  };
+  const auto option = [&](const engine::JobSize& size) -> std::string {
+    if (size.batch != step.batch) return "--batch " + std::to_string(size.batch);
+    return size.seq != step.seq ? "--seq " + std::to_string(size.seq) : "";
+  };
+  return engine::with_remedies(planned.error(), {.size = {.batch = step.batch, .seq = step.seq, .optimizer = optimizer},
+                                                 .needed_bytes = needed_bytes,
+                                                 .option = option});
+}
+
+}  // namespace
+
+Result<models::ModelConfig> find_config(const ZooStep& step) {
+  PLIMSOLL_ASSIGN(models::ZooEntry entry, models::find_model(step.model));
+  if (auto* bert = std::get_if<models::BertConfig>(&entry.config)) bert->has_next_sentence = false;
+  return entry.config;
+}
+
+Result<engine::SessionPlan> plan_zoo_step(const ZooStep& step, engine::Environment& environment,
+                                          std::optional<Bytes> ram) {
+  const auto plan_step = [&](const ZooStep& other, std::optional<Bytes> budget) -> Result<engine::SessionPlan> {
+    PLIMSOLL_ASSIGN(models::Model model, make_step_model(other, environment.ops()));
+    return engine::plan_session({.training = std::move(model), .update = {.checks_gradients = false}}, environment,
+                                budget, 0);
+  };
+  return plan_with_remedies<engine::SessionPlan>(step, ram, "adamw", plan_step);
+}
+
+Result<engine::InferencePlan> plan_zoo_inference(const ZooStep& step, engine::Environment& environment,
+                                                 std::optional<Bytes> ram) {
+  const auto plan_step = [&](const ZooStep& other, std::optional<Bytes> budget) -> Result<engine::InferencePlan> {
+    PLIMSOLL_ASSIGN(const models::Model model,
+                    models::make_model(other.model, other.batch, other.seq, environment.ops()));
+    return engine::plan_inference(model.graph, environment, budget, 0);
+  };
+  return plan_with_remedies<engine::InferencePlan>(step, ram, "sgd", plan_step);
+}
+
+}  // namespace plimsoll::apps
