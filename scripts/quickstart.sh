@@ -8,9 +8,15 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 overrides=()
+folder=runs/quickstart
 for assignment in "$@"; do
   overrides+=(--set "$assignment")
+  case "$assignment" in run.folder=* | folder=*) folder=${assignment#*=} ;; esac
 done
+if [ -e "$folder" ]; then
+  echo "quickstart.sh: '$folder' exists; remove it, or give another, as in run.folder=runs/second" >&2
+  exit 2
+fi
 
 scripts/install_dependencies.sh
 cmake --preset release -DPLIMSOLL_TESTS=OFF
