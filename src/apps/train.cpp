@@ -83,6 +83,8 @@ class TrainCommand {
     const auto& config = trainer_.config().train;
     const Stopwatch watch;
     const int64_t first = trainer_.step_count();
+    if (trainer_.saved_step() >= 0)
+      log_.say(fmt::format("continues after update {}, the newest that is saved whole", first));
     int64_t tokens = 0;
     if (first >= trainer_.total_steps())
       log_.say(fmt::format("update {} of {} is done already: nothing is left to train", first, trainer_.total_steps()));

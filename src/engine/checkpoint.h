@@ -32,7 +32,8 @@ Status save_checkpoint(const std::string& run_folder, std::span<const TensorView
 /// The folder of the newest whole checkpoint of a run: the highest step whose state is readable and whose files have
 /// the sizes that it says.
 ///
-/// Errors: io where there is none, and why the newest that there is does not count. Cost: reads no tensors.
+/// Errors: io where there is none; corrupt where none is whole, and why the newest does not count. Cost: reads no
+/// tensors.
 Result<std::string> find_latest_checkpoint(const std::string& run_folder);
 
 /// The counters of a checkpoint, checked against its own checksum; no tensor is read.

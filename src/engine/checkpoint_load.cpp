@@ -128,8 +128,8 @@ Result<std::string> find_latest_checkpoint(const std::string& run_folder) {
   if (auto latest = find_whole_checkpoint(parent)) return std::move(latest->path);
   const auto folders = list_checkpoints(parent);
   if (folders.empty()) return io_error("[checkpoint] there is no checkpoint in " + parent);
-  return io_error("[checkpoint] there is no whole checkpoint in " + parent + "; of the newest, " +
-                  try_read_record(folders.front().path).error().message);
+  return corrupt("[checkpoint] there is no whole checkpoint in " + parent + "; of the newest, " +
+                 try_read_record(folders.front().path).error().message + "; remove the run folder and begin again");
 }
 
 Result<TrainingState> read_training_state(const std::string& folder) {

@@ -19,8 +19,7 @@ int find_bad_output(Runner& runner, const program::Instruction& instruction, int
   const program::Kernel& kernel = runner.executor().program().kernels[static_cast<size_t>(instruction.kernel)];
   for (size_t i = 0; i < kernel.dsts.size(); ++i) {
     const program::Operand& operand = instruction.operands[kernel.srcs.size() + i];
-    if (is_bad(runner.executor().address(operand.residence, iteration) + operand.begin_bytes, kernel.dsts[i]))
-      return static_cast<int>(i);
+    if (is_bad(runner.executor().address(operand, iteration), kernel.dsts[i])) return static_cast<int>(i);
   }
   return -1;
 }

@@ -117,16 +117,6 @@ bool read(const ChoiceOption& option, const toml::node& node, RunConfig& config)
          std::ranges::find(option.choices, option.at(config)) != option.choices.end();
 }
 
-bool read(const WholeListOption& option, const toml::node& node, RunConfig& config) {
-  const toml::array* list = node.as_array();
-  if (list == nullptr) return false;
-  auto& to = option.at(config);
-  to.assign(list->size(), 0);
-  for (size_t i = 0; i < to.size(); ++i)
-    if (!read_whole((*list)[i], option.least, option.most, to[i])) return false;
-  return true;
-}
-
 bool read(const PathsOption& option, const toml::node& node, RunConfig& config) {
   auto& to = option.at(config);
   const toml::array* list = node.as_array();
@@ -281,9 +271,7 @@ class Loader {
 
   /// The value as TOML: text needs no quotes on the command line, and a list no brackets.
   static std::string as_toml(const RunOption& option, const std::string& value) {
-    const bool is_list =
-        std::holds_alternative<RealPairOption>(option.type) || std::holds_alternative<WholeListOption>(option.type);
-    if (is_list && !value.starts_with('[')) return "[" + value + "]";
+    if (std::holds_alternative<RealPairOption>(option.type) && !value.starts_with('[')) return "[" + value + "]";
     return value;
   }
 
@@ -366,9 +354,12 @@ class Loader {
     if (schedule.min_lr > optimizer.lr)
       return refuse("schedule", "min_lr",
                     fmt::format("is {}; expected at most [optimizer] lr, {}", schedule.min_lr, optimizer.lr));
-    if (train.steps && schedule.warmup_steps > *train.steps)
+    // The updates that a decay goes over; there is at least one.
+    const int64_t decaying = schedule.name == "linear" || schedule.name == "cosine" ? 1 : 0;
+    if (train.steps && schedule.warmup_steps > *train.steps - decaying)
       return refuse("schedule", "warmup_steps",
-                    fmt::format("is {}; expected at most [train] steps, {}", schedule.warmup_steps, *train.steps));
+                    fmt::format("is {}; expected at most {} of the {} [train] steps", schedule.warmup_steps,
+                                *train.steps - decaying, *train.steps));
     return {};
   }
 

@@ -24,7 +24,6 @@ struct RunConfig {
     int64_t n_embd = 0;
     int64_t block_size = 0;
     double dropout = 0;
-    std::vector<int64_t> hidden_sizes;
   };
   struct Data {
     std::string kind = "text";

@@ -46,12 +46,12 @@ TEST(RunConfig, TakesDefaultsForWhatIsNotGiven) {
 
 TEST(RunConfig, ReadsEveryType) {
   const RunConfig config = parse(
-      "model = { name = 'mlp', hidden_sizes = [64, 32] }\n"
+      "model = { name = 'gpt2', n_embd = 64 }\n"
       "[data]\ntrain = ['a.txt', 'b']\nseparator = ''\n"
       "[train]\nepochs = 2\nseed = 9_007_199_254_740_992\ngradient_accumulation_steps = 4\n"
       "[optimizer]\nname = 'sgd'\nlr = 1\nmomentum = 0.9\nnesterov = true\nmax_grad_norm = 1.0\n"
       "[memory]\nram = '1.5 GiB'\n");
-  EXPECT_EQ(config.model.hidden_sizes, (std::vector<int64_t>{64, 32}));
+  EXPECT_EQ(config.model.n_embd, 64);
   EXPECT_EQ(config.data.train, (std::vector<std::string>{"a.txt", "b"}));
   EXPECT_EQ(config.data.separator, "");
   EXPECT_EQ(config.train.epochs, 2);
@@ -161,7 +161,9 @@ TEST(RunConfig, RefusesWithFileLineKeyAndWhatIsAllowed) {
       {"[schedule]\nname = 'inverse_sqrt'",
        "run.toml:8: [schedule] name is \"inverse_sqrt\", which needs warmup_steps ≥ 1"},
       {"[schedule]\nwarmup_steps = 101",
-       "run.toml:8: [schedule] warmup_steps is 101; expected at most [train] steps, 100"},
+       "run.toml:8: [schedule] warmup_steps is 101; expected at most 100 of the 100 [train] steps"},
+      {"[schedule]\nname = 'cosine'\nwarmup_steps = 100",
+       "run.toml:9: [schedule] warmup_steps is 100; expected at most 99 of the 100 [train] steps"},
       {"[schedule]\nname = 'cosine'\nmin_lr = 0.5",
        "run.toml:9: [schedule] min_lr is 0.5; expected at most [optimizer] lr, 0.001"},
       {"[memory]\nram = '2 apples'",
@@ -190,8 +192,9 @@ TEST(RunConfig, RefusesWhatIsMissingOrNoTable) {
       {"[model]\nname = ''\n", "run.toml:2: [model] name is \"\"; expected text that is not empty"},
       {"[model]\nname = 'gpt2'\nn_embd = 65\nn_head = 4\n[data]\ntrain = 'a'\n[train]\nsteps = 1",
        "run.toml:3: [model] n_embd is 65; expected a multiple of n_head, 4"},
-      {"[model]\nname = 'gpt2'\nhidden_sizes = [1]\n[data]\ntrain = 'a'\n[train]\nsteps = 1",
-       "run.toml:3: [model] hidden_sizes has no use here: it needs name mlp; remove it, or change name"},
+      {"[model]\nname = 'gpt2'\n[data]\ntrain = 'a'\nvocab_size = 512\n[train]\nsteps = 1",
+       "run.toml:5: [data] vocab_size has no use here: it needs tokenizer sentencepiece; remove it, or change "
+       "tokenizer"},
       {"[model]\nname = 'gpt2'\nblock_size = 8\n[data]\ntrain = 'a'\nseq_len = 16\n[train]\nsteps = 1",
        "run.toml:6: [data] seq_len is 16; expected at most the model's block_size, 8"},
       {"[model]\nname = 'x'\n[data]\nkind = 'tokens'\ntrain = 'a'\ntokenizer = 'sentencepiece'\n[train]\nsteps = 1",

@@ -75,20 +75,14 @@ std::string docs_intro() {
 std::string condition_text(const RunOption& option) {
   const OptionCondition& condition = option.condition;
   if (condition.key.empty()) return "";
-  const std::string values = fmt::format("{}", fmt::join(condition.values, " or "));
-  switch (condition.test) {
-    case OptionCondition::Test::kIsEmpty: return fmt::format(" Only where `{}` is empty.", condition.key);
-    case OptionCondition::Test::kIsNoneOf: return fmt::format(" Only where `{}` is not {}.", condition.key, values);
-    case OptionCondition::Test::kIsOneOf: break;
-  }
-  return fmt::format(" Only where `{}` is {}.", condition.key, values);
+  if (condition.values.empty()) return fmt::format(" Only where `{}` is empty.", condition.key);
+  return fmt::format(" Only where `{}` is {}.", condition.key, fmt::join(condition.values, " or "));
 }
 
 /// `value`: the other option's, in TOML.
 bool holds(const OptionCondition& condition, const std::string& value) {
-  if (condition.test == OptionCondition::Test::kIsEmpty) return value == "[]" || value == quoted("");
-  const bool is_listed = std::ranges::any_of(condition.values, [&](const auto& v) { return quoted(v) == value; });
-  return is_listed == (condition.test == OptionCondition::Test::kIsOneOf);
+  if (condition.values.empty()) return value == "[]" || value == quoted("");
+  return std::ranges::any_of(condition.values, [&](const auto& v) { return quoted(v) == value; });
 }
 
 std::string default_text(const RunOption& option, const RunConfig& defaults) {
@@ -146,7 +140,6 @@ std::string expected(const RunOption& option) {
                  [](const TruthOption&) { return std::string("true or false"); },
                  [](const TextOption& o) { return std::string(o.may_be_empty ? "text" : "text that is not empty"); },
                  [](const ChoiceOption& o) { return "one of " + join_list(o.choices, quoted); },
-                 [](const WholeListOption& o) { return whole_range("a list of whole numbers, each", o.least, o.most); },
                  [](const PathsOption&) { return std::string("a path or a list of paths"); },
                  [](const SizeOption&) {
                    return std::string("\"auto\", or a size above 0: bytes, or a number and a unit such as \"2GiB\"");
@@ -166,7 +159,6 @@ std::string value_text(const RunOption& option, const RunConfig& config) {
                  [&](const TruthOption& o) { return std::string(o.at(c) ? "true" : "false"); },
                  [&](const TextOption& o) { return quoted(o.at(c)); },
                  [&](const ChoiceOption& o) { return quoted(o.at(c)); },
-                 [&](const WholeListOption& o) { return list_text(o.at(c), whole); },
                  [&](const PathsOption& o) { return list_text(o.at(c), quoted); },
                  [&](const SizeOption& o) { return o.at(c) ? size_text(*o.at(c)) : std::string("\"auto\""); }},
       option.type);
@@ -182,8 +174,8 @@ bool applies(const RunOption& option, const RunConfig& config) {
 }
 
 std::string OptionCondition::need() const {
-  if (test == Test::kIsEmpty) return "an empty " + key;
-  return fmt::format("{} {}{}", key, test == Test::kIsNoneOf ? "other than " : "", fmt::join(values, " or "));
+  if (values.empty()) return "an empty " + key;
+  return fmt::format("{} {}", key, fmt::join(values, " or "));
 }
 
 std::string document_options() {

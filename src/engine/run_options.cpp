@@ -17,14 +17,12 @@ constexpr RealRange kShare{0, 1, true, false};
 
 std::vector<RunOption> model_options() {
   const std::string section = "model";
-  const OptionCondition not_mlp{"name", {"mlp"}, OptionCondition::Test::kIsNoneOf};
   return {
       {.section = section,
        .key = "name",
        .type = TextOption{PLIMSOLL_MEMBER(model.name)},
-       .doc =
-           "A model that `plimsoll models` lists, such as gpt2-124m or bert-base; or gpt2, bert or mlp with the sizes "
-           "below.",
+       .doc = "A model that `plimsoll models` lists, such as gpt2-124m or bert-base; or gpt2 or bert with the sizes "
+              "below.",
        .is_required = true,
        .hints = {"model", "arch", "architecture", "type", "model_type", "preset"}},
       {.section = section,
@@ -36,14 +34,12 @@ std::vector<RunOption> model_options() {
        .key = "n_layer",
        .type = WholeOption{PLIMSOLL_MEMBER(model.n_layer)},
        .doc = "Transformer layers. 0: those of the named model.",
-       .hints = {"layers", "n_layers", "num_layers", "num_hidden_layers", "depth"},
-       .condition = not_mlp},
+       .hints = {"layers", "n_layers", "num_layers", "num_hidden_layers", "depth"}},
       {.section = section,
        .key = "n_head",
        .type = WholeOption{PLIMSOLL_MEMBER(model.n_head)},
        .doc = "Attention heads of a layer; n_embd is a multiple of it. 0: those of the named model.",
-       .hints = {"heads", "n_heads", "num_heads", "num_attention_heads"},
-       .condition = not_mlp},
+       .hints = {"heads", "n_heads", "num_heads", "num_attention_heads"}},
       {.section = section,
        .key = "n_embd",
        .type = WholeOption{PLIMSOLL_MEMBER(model.n_embd)},
@@ -59,12 +55,6 @@ std::vector<RunOption> model_options() {
        .type = RealOption{PLIMSOLL_MEMBER(model.dropout), kShare},
        .doc = "Share of embeddings, attention weights and what a layer adds that training sets to zero. 0: none.",
        .hints = {"dropout_p", "resid_pdrop", "attn_pdrop", "hidden_dropout_prob", "attention_probs_dropout_prob", "p"}},
-      {.section = section,
-       .key = "hidden_sizes",
-       .type = WholeListOption{PLIMSOLL_MEMBER(model.hidden_sizes)},
-       .doc = "Widths of the hidden layers, first to last.",
-       .hints = {"hidden", "hidden_layer_sizes", "layer_sizes", "widths"},
-       .condition = {"name", {"mlp"}}},
   };
 }
 
@@ -95,7 +85,7 @@ std::vector<RunOption> data_options() {
            "Share of `train`, at its end, that is set apart to evaluate on: of the bytes of text, cut where a document "
            "ends, or of the ids of a token file. 0: none, no evaluation.",
        .hints = {"val_fraction", "valid_fraction", "validation_split", "val_split"},
-       .condition = {.key = "valid", .test = OptionCondition::Test::kIsEmpty}},
+       .condition = {"valid"}},
       {.section = section,
        .key = "separator",
        .type = TextOption{PLIMSOLL_MEMBER(data.separator), true},
@@ -282,7 +272,8 @@ std::vector<RunOption> schedule_options() {
       {.section = section,
        .key = "name",
        .type = ChoiceOption{PLIMSOLL_MEMBER(schedule.name), {"constant", "linear", "cosine", "inverse_sqrt"}},
-       .doc = "How the learning rate goes on after warm-up; linear and cosine reach min_lr at the last update.",
+       .doc = "How the learning rate goes on after warm-up; linear and cosine come down to min_lr, where the update "
+              "after the last would be.",
        .hints = {"schedule", "scheduler", "lr_scheduler_type", "type", "decay"}},
       {.section = section,
        .key = "warmup_steps",
@@ -292,7 +283,7 @@ std::vector<RunOption> schedule_options() {
       {.section = section,
        .key = "min_lr",
        .type = RealOption{PLIMSOLL_MEMBER(schedule.min_lr), kNotNegative},
-       .doc = "Learning rate at the last update; at most lr.",
+       .doc = "Learning rate at the end of the decay; at most lr.",
        .hints = {"eta_min", "final_lr", "end_lr", "lr_end"},
        .condition = {"name", {"linear", "cosine"}}},
   };
@@ -314,7 +305,7 @@ std::vector<RunOption> machine_options() {
        .default_note = "`runs/` and the run file's name without `.toml`"},
       {.section = "run",
        .key = "threads",
-       .type = WholeOption{PLIMSOLL_MEMBER(run.threads), 0, 4096},
+       .type = WholeOption{PLIMSOLL_MEMBER(run.threads), 0, 1024},
        .doc = "Threads that compute; results do not depend on it. 0: as many as the process may use.",
        .hints = {"num_threads", "n_threads", "cores", "num_workers", "workers"}},
       {.section = "run",

@@ -50,11 +50,6 @@ struct ChoiceOption {
   std::string& (*at)(RunConfig&);
   std::vector<std::string> choices;
 };
-struct WholeListOption {
-  std::vector<int64_t>& (*at)(RunConfig&);
-  int64_t least = 1;
-  int64_t most = kMostCount;
-};
 struct PathsOption {
   std::vector<std::string>& (*at)(RunConfig&);
 };
@@ -63,17 +58,15 @@ struct SizeOption {
   std::optional<Bytes>& (*at)(RunConfig&);
 };
 using OptionType = std::variant<WholeOption, OptionalWholeOption, RealOption, RealPairOption, TruthOption, TextOption,
-                                ChoiceOption, WholeListOption, PathsOption, SizeOption>;
+                                ChoiceOption, PathsOption, SizeOption>;
 
-/// That an option has a meaning only where another option of its section is one of `values`, is none of them, or is
-/// empty.
+/// That an option has a meaning only where another option of its section is one of `values`, or is empty where there
+/// are none.
 struct OptionCondition {
-  enum class Test : uint8_t { kIsOneOf, kIsNoneOf, kIsEmpty };
   std::string key;  ///< of the other option; empty: always
   std::vector<std::string> values = {};
-  Test test = Test::kIsOneOf;
 
-  /// "name sgd", "name other than mlp", "an empty valid": what messages say is needed.
+  /// "name sgd", "an empty valid": what messages say is needed.
   std::string need() const;
 };
 

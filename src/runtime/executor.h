@@ -56,9 +56,10 @@ class Executor {
 
   /// Where a residence is in that iteration.
   std::byte* address(int residence, int64_t iteration = 0) const;
+  /// Where an operand is in that iteration.
+  std::byte* address(const program::Operand& operand, int64_t iteration) const;
 
  private:
-  std::byte* address(const program::Operand& operand, int64_t iteration) const;
   void launch(const program::Instruction& instruction, int64_t iteration);
 
   const program::Program& program_;
