@@ -105,6 +105,8 @@ void add_machine(CLI::App& app, Action& action) {
   command->add_option("--disk", options->folder, "A folder on the disk to measure");
   command->add_flag("--quick", options->quick, "Only what can be read, nothing measured");
   add_json_option(*command, options->json);
+  command->footer(
+      "Examples:\n  plimsoll machine\n  plimsoll machine --quick --json\n  plimsoll machine --disk /mnt/fast");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

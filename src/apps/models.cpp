@@ -26,6 +26,7 @@ void add_models(CLI::App& app, Action& action) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("models", "List the models by name, with their parameter counts");
   add_json_option(*command, *json);
+  command->footer("Examples:\n  plimsoll models\n  plimsoll models --json");
   command->callback([json, &action] { action = [json] { return run(*json); }; });
 }
 

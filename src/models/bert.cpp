@@ -12,7 +12,7 @@ using graph::ValueId;
 class Bert {
  public:
   Bert(ModelBuilder& builder, const BertConfig& config)
-      : b_(builder), c_(config), plain_{.weight = normal(c_.initializer_range)} {
+      : b_(builder), c_(config), plain_{.weight = truncated_normal(c_.initializer_range)} {
     const auto scope = b_.scope("bert.embeddings");
     words_ = table("word_embeddings", c_.vocab_size);
     positions_ = table("position_embeddings", c_.max_position_embeddings);
@@ -50,7 +50,7 @@ class Bert {
 
  private:
   ValueId table(const std::string& name, int64_t rows) {
-    return nn::embedding_table(b_, name, rows, c_.hidden_size, normal(c_.initializer_range));
+    return nn::embedding_table(b_, name, rows, c_.hidden_size, truncated_normal(c_.initializer_range));
   }
 
   ValueId norm(const std::string& name, ValueId x) { return nn::layer_norm(b_, name, x, c_.layer_norm_eps); }

@@ -29,8 +29,8 @@ Status check_config(const BertConfig& config);
 /// plus that of whether the second sentence follows the first.
 ///
 /// Parameters have the names and shapes of Hugging Face's BertForPreTraining ("bert.encoder.layer.0.attention.self.
-/// query.weight" [d,d], …, "cls.seq_relationship.bias"). Weights start normal with `initializer_range` (the published
-/// code cuts the normal off at two standard deviations), biases at zero.
+/// query.weight" [d,d], …, "cls.seq_relationship.bias"). Weights start normal with `initializer_range`, cut off at two
+/// standard deviations as in the published code, biases at zero.
 /// Inputs: tokens, segments, targets i32 [batch,seq] and next_sentence i32 [batch] (1: no, 0: yes); without
 /// has_next_sentence only tokens and targets. Target -100 counts for nothing. Scalars: inv_valid_tokens f32,
 /// inv_valid_sentences f32 (1 / sentence pairs of the whole update); with dropout seed, step and microbatch i64.

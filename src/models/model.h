@@ -11,7 +11,7 @@ namespace plimsoll::models {
 
 /// How a parameter's elements are drawn before the first step.
 struct Initializer {
-  enum class Kind : uint8_t { kConstant, kNormal, kUniform };
+  enum class Kind : uint8_t { kConstant, kNormal, kTruncatedNormal, kUniform };
   Kind kind = Kind::kConstant;
   double a = 0;  ///< the constant, the mean, or the least value
   double b = 0;  ///< unused, the standard deviation, or the upper end
@@ -20,6 +20,8 @@ struct Initializer {
 
 inline Initializer constant(double value) { return {Initializer::Kind::kConstant, value, 0}; }
 inline Initializer normal(double stddev) { return {Initializer::Kind::kNormal, 0, stddev}; }
+/// Normal, each element drawn anew until it is within two standard deviations.
+inline Initializer truncated_normal(double stddev) { return {Initializer::Kind::kTruncatedNormal, 0, stddev}; }
 inline Initializer uniform(double bound) { return {Initializer::Kind::kUniform, -bound, bound}; }
 
 /// What a model knows of a parameter beside its shape.
