@@ -176,7 +176,7 @@ TEST(RunConfig, RefusesWithFileLineKeyAndWhatIsAllowed) {
        "run.toml:8: [memory] ram is \"-1GiB\"; expected \"auto\", or a size above 0: bytes, "
        "or a number and a unit such as \"2GiB\""},
       {"[memory]\nvram = '2GiB'", "run.toml:8: [memory] has no key 'vram'; did you mean 'ram'?"},
-      {"[run]\nthreads = 5000", "run.toml:8: [run] threads is 5000; expected a whole number in 0..4096"},
+      {"[run]\nthreads = 5000", "run.toml:8: [run] threads is 5000; expected a whole number in 0..1024"},
       {"[run]\ndevice = 'cuda'", "run.toml:8: [run] device is \"cuda\"; expected one of \"cpu\", \"reference\""},
   };
   for (const Refusal& refusal : refusals) EXPECT_EQ(error_of(kSmall + refusal.more), refusal.message) << refusal.more;
