@@ -208,7 +208,7 @@ class TrainCommand {
     PLIMSOLL_RETURN_IF_ERROR(compare_with_byte_model());
     PLIMSOLL_RETURN_IF_ERROR(sample());
     PLIMSOLL_ASSIGN(const auto memory, hardware::try_read_process_memory());
-    const int64_t planned = trainer_.session().plan().need.total_bytes();
+    const int64_t planned = trainer_.planned_bytes();
     PLIMSOLL_RETURN_IF_ERROR(log_.record({{"event", "end"},
                                           {"train_seconds", train_seconds_},
                                           {"vmhwm_bytes", memory.peak_resident.value},
@@ -225,6 +225,7 @@ class TrainCommand {
   /// The validation loss beside that of an order-3 byte model: what counting alone reaches on the same text.
   Status compare_with_byte_model() {
     const double bits = trainer_.data().baseline_bits_per_byte;
+    if (trainer_.leaves_bytes_out()) log_.say("no byte model to compare with: the budget has no room for its counts");
     if (bits == 0) return {};
     PLIMSOLL_RETURN_IF_ERROR(
         log_.record({{"event", "baseline"}, {"model", "order-3 bytes, Witten-Bell"}, {"bits_per_byte", bits}}));

@@ -81,7 +81,7 @@ Result<double> try_baseline(const data::TextSplit& split, PreparationProgress pr
 }
 
 Result<TextData> try_prepare_from_text(const RunConfig& config, const std::string& folder, int64_t vocab,
-                                       PreparationProgress progress) {
+                                       bool counts_bytes, PreparationProgress progress) {
   TextData out;
   PLIMSOLL_ASSIGN(
       data::TextSplit split,
@@ -96,7 +96,9 @@ Result<TextData> try_prepare_from_text(const RunConfig& config, const std::strin
   if (split.validation.empty()) return out;
   PLIMSOLL_ASSIGN(out.validation,
                   try_tokens(split.validation, folder + "/valid.bin", "validation", *out.tokenizer, vocab, progress));
-  PLIMSOLL_ASSIGN(out.baseline_bits_per_byte, try_baseline(split, progress));
+  if (counts_bytes) {
+    PLIMSOLL_ASSIGN(out.baseline_bits_per_byte, try_baseline(split, progress));
+  }
   return out;
 }
 
@@ -178,15 +180,17 @@ Result<DataNeeds> try_find_data_needs(const RunConfig& config) {
   } else if (tokenizer != "none") {
     PLIMSOLL_RETURN_IF_ERROR(find_tokenizer_needs(config, out));
   }
+  if (config.data.kind == "text") out.preparation_bytes = kTextBytes + std::max(training_bytes, out.loader_bytes);
   if (config.data.kind == "text")
-    out.preparation_bytes = kTextBytes + std::max(training_bytes, out.loader_bytes + data::ByteNgram::kTableBytes);
+    out.baseline_bytes = std::max(out.preparation_bytes, kTextBytes + out.loader_bytes + data::ByteNgram::kTableBytes);
   return out;
 }
 
 Result<TextData> try_prepare_text(const RunConfig& config, const std::string& folder, const ModelChoice& model,
-                                  PreparationProgress progress) {
-  auto out = config.data.kind == "text" ? try_prepare_from_text(config, folder, model.text_vocab(), progress)
-                                        : try_prepare_from_tokens(config, model);
+                                  bool counts_bytes, PreparationProgress progress) {
+  auto out = config.data.kind == "text"
+                 ? try_prepare_from_text(config, folder, model.text_vocab(), counts_bytes, progress)
+                 : try_prepare_from_tokens(config, model);
   if (out.ok() && out->validation && out->tokenizer) {
     PLIMSOLL_ASSIGN(out->validation_bytes, data::try_count_bytes(*out->validation, *out->tokenizer, 1));
   }

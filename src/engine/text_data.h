@@ -18,6 +18,7 @@ struct DataNeeds {
   int64_t tokenizer_vocab = 0;    ///< ids that the tokenizer may make; 0 where there is none
   int64_t loader_bytes = 0;       ///< while the run lasts
   int64_t preparation_bytes = 0;  ///< peak before the arena is taken, while text is turned into tokens
+  int64_t baseline_bytes = 0;     ///< the same where a byte model is counted too; 0 where there is no text
 };
 
 /// Errors: io and corrupt for a tokenizer that cannot be loaded; infeasible for one whose file alone is more than the
@@ -31,7 +32,7 @@ struct TextData {
   std::shared_ptr<data::TokenSource> validation;  ///< null where there is none
   int64_t validation_bytes = 0;                   ///< of the text behind its targets; 0 where it is not known
   data::TextPart train_text;                      ///< empty where the data are token files
-  double baseline_bits_per_byte = 0;              ///< of a ByteNgram on the validation text; 0 where there is none
+  double baseline_bits_per_byte = 0;              ///< of a ByteNgram on the validation text; 0 where it was not counted
 };
 
 /// Says what is being done and how far it is, from 0 to 1; returns false to stop.
@@ -42,8 +43,9 @@ using PreparationProgress = FunctionRef<bool(const std::string& what, double sha
 /// that a resumed run sees the same tokens.
 ///
 /// Errors: what the data folder says of files, texts and ids; corrupt for token files with ids that are special to the
-/// model, or that the tokenizer does not have. Memory: DataNeeds; what was freed is given back to the system.
+/// model, or that the tokenizer does not have. Memory: DataNeeds, its baseline_bytes where `counts_bytes`; what was
+/// freed is given back to the system.
 Result<TextData> try_prepare_text(const RunConfig& config, const std::string& folder, const ModelChoice& model,
-                                  PreparationProgress progress);
+                                  bool counts_bytes, PreparationProgress progress);
 
 }  // namespace plimsoll::engine

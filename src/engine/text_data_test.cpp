@@ -29,7 +29,7 @@ Result<TextData> prepare(const RunConfig::Data& data,
   RunConfig config;
   config.data = data;
   config.data.kind = "tokens";
-  return try_prepare_text(config, testing::TempDir(), model, [](const std::string&, double) { return true; });
+  return try_prepare_text(config, testing::TempDir(), model, true, [](const std::string&, double) { return true; });
 }
 
 int32_t id_at(data::TokenSource& tokens, int64_t position) {
@@ -137,7 +137,7 @@ TEST(TextData, TextIsComparedWithAByteModelAndSeparatedAsItSays) {
   config.data.validation_fraction = 0.34;
   config.data.separator = "<|end|>";
   const TextData data =
-      try_prepare_text(config, folder, {.name = "gpt2", .vocab_size = 256}, [](const std::string&, double) {
+      try_prepare_text(config, folder, {.name = "gpt2", .vocab_size = 256}, true, [](const std::string&, double) {
         return true;
       }).value();
   EXPECT_EQ(data.train->size(), 2 * 15 + 7);
@@ -161,11 +161,14 @@ TEST(DataNeeds, GrowWithTheVocabularyThatIsTrained) {
 
 TEST(DataNeeds, HoldTheByteModelBesideTheTokenizerForTextAlone) {
   RunConfig config;
-  EXPECT_GE(try_find_data_needs(config).value().preparation_bytes, data::ByteNgram::kTableBytes);
+  const DataNeeds text = try_find_data_needs(config).value();
+  EXPECT_GE(text.baseline_bytes, data::ByteNgram::kTableBytes);
+  EXPECT_LT(text.preparation_bytes, data::ByteNgram::kTableBytes) << "the byte model is counted only where it fits";
   config.data.kind = "tokens";
   config.data.tokenizer = "none";
   const DataNeeds tokens = try_find_data_needs(config).value();
   EXPECT_EQ(tokens.preparation_bytes, 0);
+  EXPECT_EQ(tokens.baseline_bytes, 0);
   EXPECT_EQ(tokens.tokenizer_vocab, 0);
   EXPECT_EQ(tokens.loader_bytes, 2 * data::kTokenFileBytes);
 }

@@ -140,6 +140,9 @@ Status Trainer::make_plan() {
   auto plan = try_plan(config_, ram_);
   if (plan.ok()) {
     plan_ = std::move(plan).value();
+    // The byte model is counted where there is room for it; no budget is refused for its sake.
+    const int64_t with_bytes = plan_->need.runtime_bytes + needs.baseline_bytes;
+    if (needs.baseline_bytes > 0 && with_bytes <= ram_->value) counting_bytes_ = with_bytes;
     return {};
   }
   const auto needed_bytes = [this](const JobSize& size) -> Result<int64_t> {
@@ -177,7 +180,7 @@ Status Trainer::start(bool resume_run, PreparationProgress progress) {
 
 Status Trainer::start_in_folder(bool resume_run, PreparationProgress progress) {
   PLIMSOLL_RETURN_IF_ERROR(check_disk(resume_run));
-  PLIMSOLL_ASSIGN(data_, try_prepare_text(config_, config_.run.folder, model_, progress));
+  PLIMSOLL_ASSIGN(data_, try_prepare_text(config_, config_.run.folder, model_, counting_bytes_ > 0, progress));
   PLIMSOLL_RETURN_IF_ERROR(check_sample_prompt());
   PLIMSOLL_RETURN_IF_ERROR(make_batches());
   PLIMSOLL_ASSIGN(session_, Session::make(std::move(*plan_), environment_, static_cast<uint64_t>(config_.train.seed)));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,6 +59,10 @@ class Trainer {
 
   /// The step of the newest checkpoint that this run loaded or saved; -1 before there is one.
   int64_t saved_step() const { return saved_step_; }
+  /// The most that the process holds at any time: the plan's need, or more where a byte model is counted first.
+  int64_t planned_bytes() const { return std::max(plan().need.total_bytes(), counting_bytes_); }
+  /// Whether a text's byte model is left out because the budget has no room for it.
+  bool leaves_bytes_out() const { return data_.validation && !data_.train_text.empty() && counting_bytes_ == 0; }
   int64_t total_steps() const { return total_steps_; }
   int64_t step_count() const { return step_; }
   int64_t samples_per_update() const { return config_.train.batch_size * config_.train.accumulate; }
@@ -104,6 +109,7 @@ class Trainer {
   std::unique_ptr<data::BatchSource> train_, validation_;
   std::vector<std::vector<int32_t>> fields_;  ///< of one update, by field
   std::vector<std::span<int32_t>> field_spans_;
+  int64_t counting_bytes_ = 0;  ///< of the process while the byte model is counted; 0 where it is not
   int64_t saved_step_ = -1;
   int64_t step_ = 0;
   int64_t sample_ = 0;

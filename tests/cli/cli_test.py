@@ -198,6 +198,7 @@ class Cli(unittest.TestCase):
         self.assertFalse(os.path.exists(os.path.join(self.path, "run")))
 
     def test_the_named_option_lowers_the_need_by_what_it_says(self):
+        self.write("run.toml", RUN_FILE.replace("batch_size = 2", "batch_size = 64"))  # more than the data need
         given = ["--rates", "1e11,1e10", "--json"]
         mlp = ["plan", "mlp-mnist", "--batch", "64"]
         for plan, words in [(["plan", "run.toml"], ["train", "run.toml", "--set", "memory.ram=20MiB"]),
@@ -217,7 +218,8 @@ class Cli(unittest.TestCase):
                 self.assertEqual(then, need - remedy["saved_bytes"], remedy)
 
     def test_an_option_that_the_run_file_has_no_room_for_is_not_named(self):
-        self.write("run.toml", RUN_FILE.replace("lr = 1e-2", "lr = 1e-2\nbetas = [0.9, 0.95]"))
+        larger = RUN_FILE.replace("batch_size = 2", "batch_size = 64")
+        self.write("run.toml", larger.replace("lr = 1e-2", "lr = 1e-2\nbetas = [0.9, 0.95]"))
         done = self.refused(3, "data.seq_len=8", "train", "run.toml", "--set", "memory.ram=20MiB")
         self.assertNotIn("sgd", done.stderr)
 
