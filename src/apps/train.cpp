@@ -148,12 +148,7 @@ class TrainCommand {
                         {"seconds", r.seconds},
                         {"data_seconds", r.data_seconds},
                         {"skipped", r.is_skipped}};
-    if (r.is_skipped) {
-      // Nothing was computed that these could say.
-      object["loss"] = nullptr;
-      object["grad_norm"] = nullptr;
-      object["reason"] = r.reason;
-    }
+    if (r.is_skipped) object["reason"] = r.reason;
     for (const auto& row : trainer_.session().ledger().rows())
       object["memory"][std::string(to_string(row.space)) + "." + std::string(to_string(row.category))] = row.now.value;
     PLIMSOLL_RETURN_IF_ERROR(log_.record(object));
