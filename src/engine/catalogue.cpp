@@ -27,10 +27,13 @@ Result<int> Catalogue::prepare(program::Kernel spec) {
   spec.workspace_bytes = entry->kernel->workspace_bytes();
   entry->cost = ops::cost_of(ops_.at(spec.op), {spec.srcs, spec.dsts, spec.attributes});
   entry->spec = std::move(spec);
-  auto slot = std::find(entries_.begin(), entries_.end(), nullptr);
-  if (slot == entries_.end()) slot = entries_.insert(slot, nullptr);
-  *slot = std::move(entry);
-  const auto index = static_cast<int>(slot - entries_.begin());
+  if (released_.empty()) {
+    released_.push_back(static_cast<int>(entries_.size()));
+    entries_.emplace_back();
+  }
+  const int index = released_.back();
+  released_.pop_back();
+  entries_[static_cast<size_t>(index)] = std::move(entry);
   index_by_key_.emplace(std::move(key), index);
   return index;
 }
@@ -46,6 +49,7 @@ void Catalogue::release_unused() {
     std::shared_ptr<const Entry>& entry = entries_[static_cast<size_t>(known.second)];
     if (entry.use_count() > 1) return false;
     entry.reset();
+    released_.push_back(known.second);
     return true;
   });
 }

@@ -57,6 +57,7 @@ class Catalogue {
   Rates rates_;
   std::map<std::string, int> index_by_key_;
   std::vector<std::shared_ptr<const Entry>> entries_;  ///< null where one was released
+  std::vector<int> released_;                          ///< their indices
 };
 
 }  // namespace plimsoll::engine

@@ -28,10 +28,14 @@ std::string hash_decisions(const graph::Graph& graph, Environment& environment, 
 
 }  // namespace
 
+int64_t CompiledProgram::offset_of(const Place& state) const {
+  const int residence = residence_of[static_cast<size_t>(state.buffer)];
+  return program().residences[static_cast<size_t>(residence)].offset_bytes;
+}
+
 std::map<std::string, int64_t> CompiledProgram::state_offsets() const {
   std::map<std::string, int64_t> out;
-  for (const auto& [name, place] : lowered.state)
-    out[name] = program().residences[static_cast<size_t>(residence_of[static_cast<size_t>(place.buffer)])].offset_bytes;
+  for (const auto& [name, place] : lowered.state) out[name] = offset_of(place);
   return out;
 }
 

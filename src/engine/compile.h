@@ -13,7 +13,9 @@ struct CompiledProgram {
   std::vector<int> residence_of;  ///< by buffer of the program, the problem's first; -1 where it has none
 
   const program::Program& program() const { return plan.program; }
-  /// Bytes at which the state of that name lies in the arena, by name.
+  /// Bytes at which a state lies in the arena.
+  int64_t offset_of(const Place& state) const;
+  /// The same of all, by name.
   std::map<std::string, int64_t> state_offsets() const;
   std::vector<const backends::Kernel*> kernels(const Catalogue& catalogue) const;
   /// Predicts the time of a step anew, with the catalogue's rates of now.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "transform/storage.h"
 
@@ -315,9 +316,9 @@ class Lowerer {
   Status finish(plan::ProblemInstruction instruction, program::Kernel kernel) {
     add_in_place(kernel);
     PLIMSOLL_ASSIGN(const int index, catalogue_.prepare(std::move(kernel)));
-    const auto it = std::find(out_.kernels.begin(), out_.kernels.end(), index);
-    instruction.kernel = static_cast<int>(it - out_.kernels.begin());
-    if (it == out_.kernels.end()) {
+    const auto [it, is_first] = kernel_of_entry_.emplace(index, static_cast<int>(out_.kernels.size()));
+    instruction.kernel = it->second;
+    if (is_first) {
       out_.kernels.push_back(index);
       out_.kept.push_back(catalogue_.share(index));
     }
@@ -389,6 +390,7 @@ class Lowerer {
   std::map<ValueId, int> sums_;  ///< buffers of carried values that do not add up in place
   int scalar_buffer_ = -1;
   mutable std::set<ValueId> gradients_;
+  std::unordered_map<int, int> kernel_of_entry_;  ///< by index in the catalogue
   Lowered out_;
 };
 

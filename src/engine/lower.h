@@ -33,7 +33,7 @@ struct Lowered {
   std::vector<int> kernels;                                   ///< by problem kernel: index in the catalogue
   std::vector<std::shared_ptr<const Catalogue::Entry>> kept;  ///< the same, so that the catalogue keeps them
   std::map<std::string, TensorDesc> outputs;                  ///< the program says where they are
-  std::map<std::string, Place> state;                         ///< parameters and state, by name
+  std::map<std::string, Place, std::less<>> state;            ///< parameters and state, by name
   std::vector<std::string> scalars;  ///< scalar i is at byte 8·i of what is fed as `kScalarFeed`
   /// What is fed beside the scalars, by label: the bytes of a constant, or nothing for an input.
   std::map<std::string, std::vector<std::byte>> feeds;

@@ -23,8 +23,8 @@ int64_t heap_bytes(const std::vector<T>& items) {
   return static_cast<int64_t>(items.capacity() * sizeof(T));
 }
 
-template <class T>
-int64_t heap_bytes(const std::map<std::string, T>& items) {
+template <class T, class Less>
+int64_t heap_bytes(const std::map<std::string, T, Less>& items) {
   int64_t bytes = 0;
   for (const auto& [name, item] : items) bytes += static_cast<int64_t>(sizeof(T)) + kNodeBytes + heap_bytes(name);
   return bytes;

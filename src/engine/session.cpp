@@ -58,12 +58,13 @@ std::vector<TensorView> Session::parameters() { return state_of(graph::ValueKind
 std::vector<TensorView> Session::optimizer_state() { return state_of(graph::ValueKind::kState); }
 
 Result<TensorView> Session::find_state(std::string_view name) {
+  const auto& state = plan_.train.lowered.state;
+  if (const auto it = state.find(name); it != state.end())
+    return TensorView{it->first, it->second.desc, arena_->at(plan_.train.offset_of(it->second))};
   std::vector<std::string> names;
   for (const auto kind : {graph::ValueKind::kParameter, graph::ValueKind::kState})
-    for (TensorView& view : state_of(kind)) {
-      if (view.name == name) return std::move(view);
-      names.push_back(view.name);
-    }
+    for (const graph::Value& value : plan_.training_graph.values())
+      if (value.kind == kind) names.push_back(value.name);
   return invalid_argument("there is no parameter or state '" + std::string(name) + "'" + suggest(name, names));
 }
 
