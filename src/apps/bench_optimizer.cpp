@@ -5,7 +5,7 @@
 #include "apps/bench.h"
 #include "apps/shared_options.h"
 #include "core/stopwatch.h"
-#include "engine/environment.h"
+#include "engine/environment/environment.h"
 #include "memory/arena.h"
 
 namespace plimsoll::apps {

@@ -5,7 +5,7 @@
 
 #include "apps/command.h"
 #include "apps/shared_options.h"
-#include "engine/generator.h"
+#include "engine/generation/generator.h"
 
 namespace plimsoll::apps {
 namespace {

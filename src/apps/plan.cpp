@@ -7,8 +7,8 @@
 #include "apps/plan_view.h"
 #include "apps/shared_options.h"
 #include "apps/zoo_step.h"
-#include "engine/inference_plan.h"
-#include "engine/trainer.h"
+#include "engine/generation/inference_plan.h"
+#include "engine/training/trainer.h"
 
 namespace plimsoll::apps {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/bytes.h"
-#include "engine/calibration.h"
+#include "engine/environment/calibration.h"
 
 namespace plimsoll::apps {
 

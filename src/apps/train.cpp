@@ -13,7 +13,7 @@
 #include "apps/stop_signal.h"
 #include "core/stopwatch.h"
 #include "data/word_share.h"
-#include "engine/trainer.h"
+#include "engine/training/trainer.h"
 #include "formats/file_writer.h"
 #include "hardware/process_memory.h"
 #include "program/json.h"
@@ -48,6 +48,8 @@ class TrainCommand {
     const Stopwatch watch;
     PLIMSOLL_RETURN_IF_ERROR(trainer_.start(
         options_.resume, [&](const std::string& what, double share) { return report_preparation(what, share); }));
+    if (const std::string& warning = trainer_.resume_warning(); !warning.empty())
+      std::fprintf(stderr, "warning: %s\n", warning.c_str());
     log_.say(fmt::format("ready after {:.1f} s, of which {:.1f} s first touch of memory", watch.seconds(),
                          trainer_.session().arena().populate_seconds()));
     PLIMSOLL_RETURN_IF_ERROR(log_.open(in_folder("metrics.jsonl"), trainer_.step_count()));
@@ -59,11 +61,7 @@ class TrainCommand {
  private:
   std::string in_folder(const char* name) const { return trainer_.config().run.folder + "/" + name; }
 
-  Status write(const char* name, std::string_view text) const {
-    PLIMSOLL_ASSIGN(auto writer, formats::FileWriter::try_create(in_folder(name)));
-    PLIMSOLL_RETURN_IF_ERROR(writer.try_append(text));
-    return writer.try_finish();
-  }
+  Status write(const char* name, std::string_view text) const { return formats::try_write_file(in_folder(name), text); }
 
   void print_plan() {
     const engine::SessionPlan& plan = trainer_.plan();

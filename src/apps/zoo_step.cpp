@@ -1,6 +1,6 @@
 #include "apps/zoo_step.h"
 
-#include "engine/remedies.h"
+#include "engine/training/remedies.h"
 
 namespace plimsoll::apps {
 namespace {

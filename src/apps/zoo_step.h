@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/inference_plan.h"
+#include "engine/generation/inference_plan.h"
 #include "models/zoo.h"
 
 namespace plimsoll::apps {

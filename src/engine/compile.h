@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/environment.h"
+#include "engine/environment/environment.h"
 #include "engine/lower.h"
 #include "plan/plan.h"
 

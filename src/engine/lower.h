@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/catalogue.h"
+#include "engine/environment/catalogue.h"
 #include "graph/graph.h"
 #include "plan/problem.h"
 

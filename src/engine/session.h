@@ -2,9 +2,9 @@
 
 #include <memory>
 
+#include "engine/checkpoint/tensor_view.h"
 #include "engine/runner.h"
 #include "engine/session_plan.h"
-#include "engine/tensor_view.h"
 #include "memory/arena.h"
 #include "memory/ledger.h"
 

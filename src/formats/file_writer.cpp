@@ -164,4 +164,11 @@ Error FileWriter::write_failure(int reason, int64_t at, int64_t end) const {
                   std::to_string(at) + " are written, " + describe_room(part_path(), reason));
 }
 
+Status try_write_file(const std::string& path, std::string_view bytes, WriteCall write) {
+  PLIMSOLL_ASSIGN(FileWriter writer, FileWriter::try_create(path, {.expected_bytes = static_cast<int64_t>(bytes.size()),
+                                                                   .write = std::move(write)}));
+  PLIMSOLL_RETURN_IF_ERROR(writer.try_append(bytes));
+  return writer.try_finish();
+}
+
 }  // namespace plimsoll::formats

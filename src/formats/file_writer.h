@@ -66,4 +66,7 @@ class FileWriter {
   std::vector<std::byte> buffer_;
 };
 
+/// Puts a file of these bytes in place whole, as FileWriter does. Errors: io.
+Status try_write_file(const std::string& path, std::string_view bytes, WriteCall write = {});
+
 }  // namespace plimsoll::formats

@@ -32,11 +32,13 @@ dropout = 0.1
 train = "text.txt"
 validation_fraction = 0.1
 tokenizer = "{tokenizer}"
+{vocabulary}
 [train]
 batch_size = 4
 steps = 3
 sample_tokens = {sample}
 [optimizer]
+betas = [0.9, 0.95]
 clip_norm = 1.0
 [run]
 folder = "run"
@@ -61,6 +63,19 @@ class Job:
         return subprocess.run([*limited, PROGRAM, *words], cwd=self.folder, capture_output=True, text=True,
                               errors="replace", timeout=900)
 
+    def without_options(self, remedy):
+        """The changes of a remedy, after the run file's options that it asks to leave out are left out."""
+        changes, _, dropped = remedy.partition(" without ")
+        changes = changes.split()
+        if not dropped:
+            return changes
+        keys = [option.split(".")[1] for option in dropped.split(", ")]
+        with open(os.path.join(self.folder, "run.toml")) as file:
+            lines = [line for line in file if line.split(" =")[0] not in keys]
+        with open(os.path.join(self.folder, "changed.toml"), "w") as file:
+            file.writelines(lines)
+        return [*changes, "changed.toml"]
+
     def least_budget(self, *changes):
         """As `plan` states it."""
         done = self.run(changed(self.plan, list(changes)))
@@ -75,6 +90,9 @@ class Job:
 
 def changed(words, changes):
     """A command line with other values: a run file's --set comes on top, an option of the command in place."""
+    if changes[-1:] == ["changed.toml"]:
+        words = ["changed.toml" if word == "run.toml" else word for word in words]
+        changes = changes[:-1]
     if changes[:1] == ["--set"]:
         return [*words, *changes]
     new = dict(zip(changes[::2], changes[1::2]))
@@ -110,7 +128,7 @@ def check_refused_below(job, least):
     check(not os.path.exists(os.path.join(job.folder, "run")), f"{job.name}: a refused run left a folder")
     check(refusal["remedies"], f"{job.name}: nothing would help")
     for remedy in refusal["remedies"]:
-        then = job.least_budget(*remedy["option"].split(" (")[0].split())
+        then = job.least_budget(*job.without_options(remedy["option"].split(" (")[0]))
         check(then == least - remedy["saved_bytes"],
               f"{job.name}: {remedy['option']} promises {least - remedy['saved_bytes']}, `plan` says {then}")
 
@@ -141,7 +159,9 @@ def run_job(name, layers, width, tokenizer, sample, folder):
         for i in range(3000):
             file.write(" ".join(words[(i * i + 3 * j) % 8] + str(i * j % 97) for j in range(9)) + ".\n")
     with open(os.path.join(folder, "run.toml"), "w") as file:
-        file.write(RUN_FILE.format(name=name, layers=layers, width=width, tokenizer=tokenizer, sample=sample))
+        vocabulary = "vocab_size = 600" if tokenizer == "sentencepiece" else ""
+        file.write(RUN_FILE.format(name=name, layers=layers, width=width, tokenizer=tokenizer, sample=sample,
+                                   vocabulary=vocabulary))
     return Job(f"{name} of {layers} layers, {tokenizer}", ["train", "run.toml", *RATES],
                ["plan", "run.toml", *RATES],
                lambda ram: ["--set", f"memory.ram={ram}"] if ram else [], folder)

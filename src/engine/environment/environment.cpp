@@ -1,0 +1,29 @@
+#include "engine/environment/environment.h"
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/reference/reference_backend.h"
+#include "engine/environment/processor.h"
+#include "hardware/probe_cores.h"
+
+namespace plimsoll::engine {
+
+Result<std::unique_ptr<Environment>> Environment::make(const Options& options) {
+  static constexpr int kMostThreads = 1024;
+  if (options.threads < 0 || options.threads > kMostThreads)
+    return invalid_argument("threads is " + std::to_string(options.threads) + "; expected 0 (all) to " +
+                            std::to_string(kMostThreads));
+  if (!options.reference) PLIMSOLL_RETURN_IF_ERROR(check_processor(hardware::probe_instruction_sets()));
+  const int threads =
+      options.threads > 0 ? options.threads : hardware::probe_cores({}, hardware::probe_affinity()).usable;
+  return std::unique_ptr<Environment>(new Environment(threads, options.reference, options.rates));
+}
+
+Environment::Environment(int threads, bool reference, Rates rates)
+    : ops_(ops::make_op_table()),
+      pool_(threads),
+      reference_(backends::reference::make_reference_backend(ops_, pool_)),
+      cpu_(backends::cpu::make_cpu_backend(pool_)),
+      backend_(reference ? reference_.get() : cpu_.get()),
+      catalogue_(std::make_unique<Catalogue>(ops_, *backend_, *reference_, rates)) {}
+
+}  // namespace plimsoll::engine

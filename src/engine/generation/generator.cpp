@@ -1,0 +1,65 @@
+#include "engine/generation/generator.h"
+
+#include <filesystem>
+
+#include "engine/checkpoint/checkpoint.h"
+#include "engine/checkpoint/checkpoint_folder.h"
+#include "engine/generation/inference_plan.h"
+#include "engine/training/text_data.h"
+#include "formats/file_reader.h"
+
+namespace plimsoll::engine {
+namespace {
+
+/// The run folder of a checkpoint's folder ("…/checkpoints/step-N"), or the folder itself.
+Result<std::string> try_find_run_folder(const std::string& folder) {
+  PLIMSOLL_ASSIGN(const bool exists, formats::try_exists(folder));
+  if (!exists) return io_error("there is no run folder or checkpoint '" + folder + "'");
+  PLIMSOLL_ASSIGN(const bool is_run_folder, formats::try_exists(folder + "/run.toml"));
+  if (is_run_folder) return folder;
+  const std::string above = std::filesystem::path(absolute_folder(folder)).parent_path().parent_path().string();
+  PLIMSOLL_ASSIGN(const bool is_inside, formats::try_exists(above + "/run.toml"));
+  if (is_inside) return above;
+  return invalid_argument("'" + folder + "' is neither a run folder nor a checkpoint inside one (no run.toml)");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, Environment& environment) {
+  PLIMSOLL_ASSIGN(const std::string run_folder, try_find_run_folder(folder));
+  PLIMSOLL_ASSIGN(const RunConfig config, try_load_run_config(run_folder + "/run.toml"));
+  if (config.data.tokenizer == "none")
+    return invalid_argument("the run '" + run_folder +
+                            "' was trained on token files without a tokenizer to write text with; put the path of the "
+                            ".model file that made them into its run.toml as [data] tokenizer");
+  std::string checkpoint = folder;
+  if (run_folder == folder) {
+    PLIMSOLL_ASSIGN(checkpoint, find_latest_checkpoint(run_folder));
+  }
+  std::unique_ptr<Generator> out(new Generator());
+  PLIMSOLL_ASSIGN(const DataNeeds needs, try_find_data_needs(config));
+  PLIMSOLL_ASSIGN(out->model_, choose_model(config, needs.tokenizer_vocab, environment.ops()));
+  if (!out->model_.decoder) return unsupported("the model '" + out->model_.name + "' cannot generate");
+  const bool is_trained = config.data.tokenizer == "sentencepiece";
+  PLIMSOLL_ASSIGN(out->tokenizer_,
+                  data::try_load_tokenizer(is_trained ? run_folder + "/tokenizer.model" : config.data.tokenizer));
+  PLIMSOLL_ASSIGN(const models::Model decoder, out->model_.decoder(1, 1, out->model_.context));
+  PLIMSOLL_ASSIGN(InferencePlan plan, plan_inference(decoder.graph, environment, std::nullopt, needs.loader_bytes));
+  out->program_ = std::move(plan.program);
+  PLIMSOLL_ASSIGN(out->arena_, memory::try_make_host_arena(Bytes{out->program_.plan.arena_bytes}, environment.pool()));
+  std::vector<TensorView> parameters;
+  const auto offsets = out->program_.state_offsets();
+  for (const graph::Value& value : decoder.graph.values())
+    if (value.kind == graph::ValueKind::kParameter)
+      parameters.push_back({value.name, value.desc, out->arena_->at(offsets.at(value.name))});
+  PLIMSOLL_RETURN_IF_ERROR(load_parameters(checkpoint, out->model_.name, out->model_.hash, parameters));
+  out->runner_ = std::make_unique<Runner>(out->program_, environment, out->arena_->data());
+  return out;
+}
+
+Result<Generation> Generator::generate(const std::string& prompt, int64_t tokens, const SamplingOptions& options,
+                                       FunctionRef<void(std::string_view piece)> on_text) {
+  return engine::generate(*runner_, *tokenizer_, prompt, tokens, model_.context, options, on_text);
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/generation/generate.h"
+#include "engine/training/model_choice.h"
+#include "memory/arena.h"
+
+namespace plimsoll::engine {
+
+/// A trained model ready to generate: only its parameters and caches are in memory.
+class Generator {
+ public:
+  /// `folder` is a run folder, of which the newest checkpoint is taken, or one checkpoint inside it.
+  ///
+  /// Errors: io where there is no checkpoint; corrupt where it is damaged; unsupported for a model that cannot
+  /// generate.
+  static Result<std::unique_ptr<Generator>> make(const std::string& folder, Environment& environment);
+
+  /// As engine::generate.
+  Result<Generation> generate(const std::string& prompt, int64_t tokens, const SamplingOptions& options,
+                              FunctionRef<void(std::string_view piece)> on_text);
+
+ private:
+  Generator() = default;
+
+  ModelChoice model_;
+  std::unique_ptr<data::Tokenizer> tokenizer_;
+  CompiledProgram program_;
+  std::unique_ptr<memory::Arena> arena_;
+  std::unique_ptr<Runner> runner_;
+};
+
+}  // namespace plimsoll::engine

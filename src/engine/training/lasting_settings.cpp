@@ -1,0 +1,32 @@
+#include "engine/training/lasting_settings.h"
+
+#include <fmt/format.h>
+
+namespace plimsoll::engine {
+
+std::map<std::string, std::string> lasting_settings(const RunConfig& c) {
+  return {{"data.kind", c.data.kind},
+          {"data.train", fmt::format("{}", fmt::join(c.data.train, " "))},
+          {"data.valid", fmt::format("{}", fmt::join(c.data.valid, " "))},
+          {"data.validation_fraction", fmt::format("{}", c.data.validation_fraction)},
+          {"data.separator", c.data.separator},
+          {"data.tokenizer", c.data.tokenizer},
+          {"data.seq_len", std::to_string(c.data.seq_len)},
+          {"model.dropout", fmt::format("{}", c.model.dropout)},
+          {"optimizer.name", c.optimizer.name},
+          {"optimizer.amsgrad", c.optimizer.amsgrad ? "true" : "false"},
+          {"optimizer.momentum", c.optimizer.momentum > 0 ? "used" : "0"},
+          {"train.batch_size * train.accumulate", std::to_string(c.train.batch_size * c.train.accumulate)},
+          {"train.seed", std::to_string(c.train.seed)}};
+}
+
+Status check_same_settings(const std::map<std::string, std::string>& then,
+                           const std::map<std::string, std::string>& now) {
+  for (const auto& [key, value] : now)
+    if (const auto it = then.find(key); it != then.end() && it->second != value)
+      return invalid_argument("the run began with " + key + " = '" + it->second + "', it is now '" + value +
+                              "'; resume with what it began with, or begin another run");
+  return {};
+}
+
+}  // namespace plimsoll::engine

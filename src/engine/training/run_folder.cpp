@@ -1,0 +1,38 @@
+#include "engine/training/run_folder.h"
+
+#include <filesystem>
+
+namespace plimsoll::engine {
+
+namespace fs = std::filesystem;
+
+Result<RunFolder> RunFolder::try_begin(const std::string& path) {
+  std::error_code fault;
+  const bool exists = fs::exists(path, fault);
+  if (exists && !fs::is_empty(path, fault))
+    return invalid_argument("the run folder '" + path +
+                            "' exists; give --resume to continue it, or another folder with --set run.folder=…");
+  fs::create_directories(path, fault);
+  if (fault) return io_error("cannot make the run folder '" + path + "': " + fault.message());
+  PLIMSOLL_ASSIGN(auto lock, formats::FolderLock::try_take(path));
+  return RunFolder(path, !exists, std::move(lock));
+}
+
+Result<RunFolder> RunFolder::try_continue(const std::string& path) {
+  std::error_code fault;
+  if (!fs::exists(path, fault)) return io_error("there is no run folder '" + path + "' to resume");
+  PLIMSOLL_ASSIGN(auto lock, formats::FolderLock::try_take(path));
+  return RunFolder(path, false, std::move(lock));
+}
+
+void RunFolder::discard() {
+  std::error_code ignored;
+  if (is_made_) {
+    fs::remove_all(path_, ignored);
+    return;
+  }
+  for (fs::directory_iterator at(path_, ignored), end; !ignored && at != end; at.increment(ignored))
+    fs::remove_all(at->path(), ignored);
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,126 @@
+#include "engine/training/run_plan.h"
+
+#include <fmt/format.h>
+
+#include "engine/training/remedies.h"
+#include "engine/training/text_data.h"
+#include "hardware/probe_memory.h"
+
+namespace plimsoll::engine {
+namespace {
+
+/// The run file's words as the optimizer's.
+optim::OptimizerConfig to_optimizer(const RunConfig::Optimizer& o) {
+  return {.name = o.name,
+          .lr = o.lr,
+          .beta1 = o.betas[0],
+          .beta2 = o.betas[1],
+          .eps = o.eps,
+          .weight_decay = o.weight_decay,
+          .momentum = o.momentum,
+          .dampening = o.dampening,
+          .nesterov = o.nesterov,
+          .amsgrad = o.amsgrad};
+}
+
+/// The size that a run file asks for.
+JobSize size_of(const RunConfig& config) {
+  const bool trains_tokenizer = config.data.kind == "text" && config.data.tokenizer == "sentencepiece";
+  return {.batch = config.train.batch_size,
+          .microbatches = config.train.accumulate,
+          .seq = config.data.seq_len,
+          .optimizer = config.optimizer.name,
+          .tokenizer = trains_tokenizer ? "sentencepiece" : ""};
+}
+
+/// The run file with another size, and without the options that have no use beside it: `dropped` names them.
+RunConfig resized(RunConfig config, const JobSize& size, std::vector<std::string>& dropped) {
+  config.train.batch_size = size.batch;
+  config.train.accumulate = size.microbatches;
+  config.data.seq_len = size.seq;
+  config.optimizer.name = size.optimizer;
+  if (size.tokenizer != size_of(config).tokenizer) config.data.tokenizer = size.tokenizer;
+  dropped = unused_options(config);
+  for (const std::string& id : dropped) config.origins.erase(id);
+  return config;
+}
+
+/// What to add to the command line, and what to take out of the run file, to get from one size to another.
+std::string option_for(const RunConfig& config, const JobSize& now, const JobSize& size) {
+  std::vector<std::string> dropped;
+  resized(config, size, dropped);
+  const std::string without = dropped.empty() ? "" : " without " + fmt::format("{}", fmt::join(dropped, ", "));
+  if (size.batch != now.batch)
+    return fmt::format("--set train.batch_size={} --set train.accumulate={}{} (the same update in smaller parts)",
+                       size.batch, size.microbatches, without);
+  if (size.seq != now.seq) return fmt::format("--set data.seq_len={}{}", size.seq, without);
+  if (size.optimizer != now.optimizer)
+    return fmt::format("--set optimizer.name={}{} (no moments)", size.optimizer, without);
+  return fmt::format("--set data.tokenizer={}{} (none to train)", size.tokenizer, without);
+}
+
+/// A run file of which nothing is left open.
+struct Resolved {
+  RunConfig config;
+  DataNeeds needs;
+  ModelChoice model;
+};
+
+Result<Resolved> try_resolve(RunConfig config, const Environment& environment) {
+  PLIMSOLL_ASSIGN(const DataNeeds needs, try_find_data_needs(config));
+  PLIMSOLL_ASSIGN(ModelChoice model, choose_model(config, needs.tokenizer_vocab, environment.ops()));
+  config.model.vocab_size = model.vocab_size;  // so that the run file kept with the run names the model it trained
+  if (config.train.sample_tokens > 0 && !model.decoder)
+    return unsupported(config.at("train", "sample_tokens") + " has no use: the model '" + model.name +
+                       "' cannot generate");
+  if (config.data.seq_len == 0) config.data.seq_len = model.context;
+  if (config.data.seq_len > model.context)
+    return invalid_argument(config.at("data", "seq_len") + " is " + std::to_string(config.data.seq_len) +
+                            "; the model's block_size is " + std::to_string(model.context));
+  return Resolved{std::move(config), needs, std::move(model)};
+}
+
+Result<SessionPlan> try_plan(const Resolved& run, Environment& environment, std::optional<Bytes> ram) {
+  const RunConfig& config = run.config;
+  SessionSpec spec{.optimizer = to_optimizer(config.optimizer), .microbatches = config.train.accumulate};
+  if (config.optimizer.clip_norm > 0) spec.update.clip_norm = config.optimizer.clip_norm;
+  const int64_t batch = config.train.batch_size, seq = config.data.seq_len;
+  PLIMSOLL_ASSIGN(spec.training, run.model.training(batch, seq));
+  PLIMSOLL_ASSIGN(spec.evaluation, run.model.evaluation(batch, seq));
+  if (run.model.decoder) {
+    PLIMSOLL_ASSIGN(spec.decoder, run.model.decoder(1, 1, run.model.context));
+  }
+  const int64_t batch_bytes = batch * config.train.accumulate * seq * 4 * (run.model.is_masked ? 4 : 2);
+  return plan_session(std::move(spec), environment, ram, run.needs.loader_bytes + batch_bytes,
+                      run.needs.preparation_bytes);
+}
+
+}  // namespace
+
+Result<RunPlan> plan_run(RunConfig config, Environment& environment) {
+  PLIMSOLL_ASSIGN(Resolved run, try_resolve(config, environment));
+  std::optional<Bytes> ram = config.memory.ram;
+  if (!ram) {
+    PLIMSOLL_ASSIGN(ram, hardware::available_ram());
+  }
+  auto plan = try_plan(run, environment, ram);
+  if (plan.ok()) {
+    // The byte model is counted where there is room for it; no budget is refused for its sake.
+    const int64_t with_bytes = plan->need.runtime_bytes + run.needs.baseline_bytes;
+    const bool counts_bytes = run.needs.baseline_bytes > 0 && with_bytes <= ram->value;
+    return RunPlan{std::move(run.config), std::move(run.model), *ram, std::move(plan).value(),
+                   counts_bytes ? with_bytes : 0};
+  }
+  const JobSize size = size_of(run.config);
+  const auto needed_bytes = [&](const JobSize& other_size) -> Result<int64_t> {
+    std::vector<std::string> dropped;
+    PLIMSOLL_ASSIGN(const Resolved other, try_resolve(resized(config, other_size, dropped), environment));
+    PLIMSOLL_ASSIGN(const SessionPlan other_plan, try_plan(other, environment, std::nullopt));
+    return other_plan.need.total_bytes();
+  };
+  return with_remedies(plan.error(), {.size = size, .needed_bytes = needed_bytes, .option = [&](const JobSize& other) {
+                                        return option_for(config, size, other);
+                                      }});
+}
+
+}  // namespace plimsoll::engine

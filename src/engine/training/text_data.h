@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/function_ref.h"
+#include "data/batches.h"
+#include "data/tokenizer.h"
+#include "engine/run_file/run_config.h"
+#include "engine/training/model_choice.h"
+
+namespace plimsoll::engine {
+
+/// What is known of a run's data before any of it is read: the vocabulary that the model must have, and how much RAM
+/// the loader will take.
+struct DataNeeds {
+  int64_t tokenizer_vocab = 0;    ///< ids that the tokenizer may make; 0 where there is none
+  int64_t loader_bytes = 0;       ///< while the run lasts
+  int64_t preparation_bytes = 0;  ///< peak before the arena is taken, while text is turned into tokens
+  int64_t baseline_bytes = 0;     ///< the same where a byte model is counted too; 0 where there is no text
+};
+
+/// Errors: io and corrupt for a tokenizer that cannot be loaded; infeasible for one whose file alone is more than the
+/// budget can hold; a text is not opened.
+Result<DataNeeds> try_find_data_needs(const RunConfig& config);
+
+/// Tokens ready to be drawn from.
+struct TextData {
+  std::unique_ptr<data::Tokenizer> tokenizer;  ///< null where the data are token files without a tokenizer
+  std::shared_ptr<data::TokenSource> train;
+  std::shared_ptr<data::TokenSource> validation;  ///< null where there is none
+  int64_t validation_bytes = 0;                   ///< of the text behind its targets; 0 where it is not known
+  data::TextPart train_text;                      ///< empty where the data are token files
+  double baseline_bits_per_byte = 0;              ///< of a ByteNgram on the validation text; 0 where it was not counted
+};
+
+/// Says what is being done and how far it is, from 0 to 1; returns false to stop.
+using PreparationProgress = FunctionRef<bool(const std::string& what, double share)>;
+
+/// Opens token files and sets the end of the training one apart where no other is named, or trains the tokenizer and
+/// turns the text into token files in `folder`, unless they are there from before: then they are taken as they are, so
+/// that a resumed run sees the same tokens.
+///
+/// Errors: what the data folder says of files, texts and ids; corrupt for token files with ids that are special to the
+/// model, or that the tokenizer does not have. Memory: DataNeeds, its baseline_bytes where `counts_bytes`; what was
+/// freed is given back to the system.
+Result<TextData> try_prepare_text(const RunConfig& config, const std::string& folder, const ModelChoice& model,
+                                  bool counts_bytes, PreparationProgress progress);
+
+}  // namespace plimsoll::engine
