@@ -81,6 +81,8 @@ Result<std::vector<OffsetRow>> try_parse_offsets_csv(std::string_view text, cons
   std::vector<OffsetRow> rows;
   std::unordered_set<std::string> ids;
   bool has_header = false;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // which spreadsheets put in front
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   for (Line line{name, 1}; !text.empty(); ++line.number) {
     const size_t newline = text.find('\n');
     const std::string_view content = trim(text.substr(0, newline));

@@ -38,6 +38,12 @@ TEST(OffsetsCsv, NamesTheLineAndTheFaultOfEveryDamage) {
   }
 }
 
+TEST(OffsetsCsv, AByteOrderMarkInFrontIsNoPartOfTheHeader) {
+  const auto rows = try_parse_offsets_csv("\xEF\xBB\xBFid,lower,upper,size\na,1,2,3\n", "x.csv");
+  ASSERT_TRUE(rows.ok()) << rows.error().message;
+  EXPECT_EQ(rows->size(), 1U);
+}
+
 TEST(OffsetsCsv, MissingFileIsAnIoError) {
   const auto rows = try_read_offsets_csv("/nowhere/problem.csv");
   ASSERT_FALSE(rows.ok());

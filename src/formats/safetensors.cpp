@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/bytes.h"
+#include "formats/crc32c.h"
 #include "formats/safetensors_dtype.h"
 
 namespace plimsoll::formats {
@@ -90,7 +91,8 @@ Result<Head> try_write_head(std::span<const SafetensorsEntry> entries, const Saf
 
 }  // namespace
 
-Result<SafetensorsReader> SafetensorsReader::try_open(const std::string& path) {
+Result<SafetensorsReader> SafetensorsReader::try_open(const std::string& path,
+                                                      std::optional<uint32_t> header_checksum) {
   PLIMSOLL_ASSIGN(FileReader file, FileReader::try_open(path));
   const int64_t left = file.size_bytes() - kPrefixBytes;
   if (left < 0) return corrupt(path + ": " + std::to_string(file.size_bytes()) + " bytes are too few for safetensors");
@@ -104,6 +106,9 @@ Result<SafetensorsReader> SafetensorsReader::try_open(const std::string& path) {
                    std::to_string(kSafetensorsHeaderLimitBytes));
   std::string json(static_cast<size_t>(length), '\0');
   PLIMSOLL_RETURN_IF_ERROR(file.try_read(kPrefixBytes, std::as_writable_bytes(std::span(json))));
+  const uint32_t checksum = crc32c(std::as_bytes(std::span(json)), crc32c(std::as_bytes(std::span(&length, 1))));
+  if (header_checksum && checksum != *header_checksum)
+    return corrupt(path + ": the header does not match its checksum");
   const auto data_bytes = left - static_cast<int64_t>(length);
   PLIMSOLL_ASSIGN(SafetensorsHeader header, try_parse_safetensors_header(json, data_bytes, path));
   return SafetensorsReader(std::move(file), std::move(header), kPrefixBytes + static_cast<int64_t>(length));
@@ -129,7 +134,7 @@ Result<SafetensorsWriter> SafetensorsWriter::try_create(const std::string& path,
   FileWriter::Options options{.expected_bytes = head->file_bytes, .write = std::move(write)};
   PLIMSOLL_ASSIGN(FileWriter file, FileWriter::try_create(path, std::move(options)));
   PLIMSOLL_RETURN_IF_ERROR(file.try_append(head->text));
-  return SafetensorsWriter(std::move(file), head->file_bytes);
+  return SafetensorsWriter(std::move(file), head->file_bytes, crc32c(std::as_bytes(std::span(head->text))));
 }
 
 Status SafetensorsWriter::try_append(std::span<const std::byte> bytes) { return file_.try_append(bytes); }

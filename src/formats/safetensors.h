@@ -66,8 +66,9 @@ class SafetensorsReader {
 
   /// Reads and checks the header; nothing is allocated for it before its length is known to lie inside the file.
   ///
-  /// Errors: io; corrupt and unsupported as try_parse_safetensors_header, and for a length that the file has not.
-  static Result<SafetensorsReader> try_open(const std::string& path);
+  /// `header_checksum`, where it is known, is that of the writer. Errors: io; corrupt and unsupported as
+  /// try_parse_safetensors_header, and corrupt for a length that the file has not or another checksum.
+  static Result<SafetensorsReader> try_open(const std::string& path, std::optional<uint32_t> header_checksum = {});
 
   const SafetensorsHeader& header() const { return header_; }
   const std::string& path() const { return file_.path(); }
@@ -108,13 +109,16 @@ class SafetensorsWriter {
   /// Flushes to disk and puts the file in place. Requires: all data was appended. Errors: io.
   Status try_finish();
 
-  int64_t size_bytes() const { return size_bytes_; }  ///< of the whole file
+  int64_t size_bytes() const { return size_bytes_; }             ///< of the whole file
+  uint32_t header_checksum() const { return header_checksum_; }  ///< CRC-32C of all that precedes the data
 
  private:
-  SafetensorsWriter(FileWriter file, int64_t size_bytes) : file_(std::move(file)), size_bytes_(size_bytes) {}
+  SafetensorsWriter(FileWriter file, int64_t size_bytes, uint32_t header_checksum)
+      : file_(std::move(file)), size_bytes_(size_bytes), header_checksum_(header_checksum) {}
 
   FileWriter file_;
   int64_t size_bytes_;
+  uint32_t header_checksum_;
 };
 
 /// The size of the file that SafetensorsWriter would write. Errors: as try_create, without io.

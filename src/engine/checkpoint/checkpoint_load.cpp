@@ -43,7 +43,7 @@ struct Source {
 };
 
 Result<Source> try_open(const std::string& path, const CheckpointFile& file, Views views) {
-  PLIMSOLL_ASSIGN(auto reader, formats::SafetensorsReader::try_open(path));
+  PLIMSOLL_ASSIGN(auto reader, formats::SafetensorsReader::try_open(path, file.header_checksum));
   return Source{std::move(reader), file, views};
 }
 

@@ -36,7 +36,7 @@ std::vector<SafetensorsEntry> to_entries(Views views) {
 
 // What the files will say, but for the checksums, which stand at their longest.
 Result<CheckpointFile> try_outline(Views views) {
-  CheckpointFile file;
+  CheckpointFile file{.header_checksum = UINT32_MAX};
   PLIMSOLL_ASSIGN(file.size_bytes, formats::try_safetensors_size_bytes(to_entries(views)));
   for (const TensorView& view : views) file.checksums[view.name] = UINT32_MAX;
   return file;
@@ -64,6 +64,7 @@ Status try_append_summed(formats::SafetensorsWriter& writer, std::span<const std
 
 Status try_write_tensors(const std::string& path, Views views, const formats::WriteCall& write, CheckpointFile& file) {
   PLIMSOLL_ASSIGN(auto writer, formats::SafetensorsWriter::try_create(path, to_entries(views), {}, write));
+  file.header_checksum = writer.header_checksum();
   for (const TensorView& view : views)
     PLIMSOLL_RETURN_IF_ERROR(try_append_summed(writer, bytes_of(view), file.checksums[view.name]));
   return writer.try_finish();

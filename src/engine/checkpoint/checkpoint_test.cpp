@@ -233,6 +233,10 @@ TEST_F(Checkpoint, NamesTheDamagedFileAndTheCheckpointToUseInstead) {
   EXPECT_THAT(damage("optimizer.safetensors", flip_last), HasSubstr("'beta1_power' does not match its checksum"));
   EXPECT_THAT(damage("model.safetensors", [](const std::string& path) { flip_byte(path, fs::file_size(path)); }),
               HasSubstr("header"));
+  // A letter of a name: it would be the state of another optimizer, were the header not summed.
+  EXPECT_THAT(
+      damage("optimizer.safetensors", [](const std::string& path) { flip_byte(path, fs::file_size(path) - 10); }),
+      HasSubstr("optimizer.safetensors: the header does not match its checksum"));
   for (const char* file : {"model.safetensors", "optimizer.safetensors"}) {
     EXPECT_THAT(damage(file, cut), HasSubstr("bytes instead of"));
     EXPECT_THAT(damage(file, lose), HasSubstr("missing"));
@@ -245,7 +249,8 @@ TEST_F(Checkpoint, NamesTheDamagedFileAndTheCheckpointToUseInstead) {
 }
 
 TEST_F(Checkpoint, NoticesEveryChangedByteOfTheState) {
-  const std::string text = try_write_record({.state = state_of(7), .model = {10, {{"w", 1}}}, .optimizer = {}}).value();
+  const std::string text =
+      try_write_record({.state = state_of(7), .model = {10, 2, {{"w", 1}}}, .optimizer = {}}).value();
   EXPECT_EQ(try_parse_record(text).value().state, state_of(7));
   for (size_t i = 0; i < text.size(); ++i)
     for (char change : {'\x01', '\x10', '\x40'}) {

@@ -27,7 +27,9 @@ std::string closing(std::string_view head) {
   return ",\n  \"checksum\": " + std::to_string(formats::crc32c(std::as_bytes(std::span(head)))) + "\n}\n";
 }
 
-Json to_json(const CheckpointFile& file) { return {{"size_bytes", file.size_bytes}, {"crc32c", file.checksums}}; }
+Json to_json(const CheckpointFile& file) {
+  return {{"size_bytes", file.size_bytes}, {"header_crc32c", file.header_checksum}, {"crc32c", file.checksums}};
+}
 
 Json to_json(const CheckpointRecord& record) {
   const TrainingState& state = record.state;
@@ -54,7 +56,8 @@ Int whole(const Json& json) {
 }
 
 CheckpointFile to_file(const Json& json) {
-  CheckpointFile file{.size_bytes = whole<int64_t>(json.at("size_bytes"))};
+  CheckpointFile file{.size_bytes = whole<int64_t>(json.at("size_bytes")),
+                      .header_checksum = whole<uint32_t>(json.at("header_crc32c"))};
   for (const auto& [name, sum] : json.at("crc32c").items()) file.checksums[name] = whole<uint32_t>(sum);
   return file;
 }

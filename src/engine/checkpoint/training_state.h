@@ -27,6 +27,7 @@ struct TrainingState {
 /// What state.json says of one file beside it.
 struct CheckpointFile {
   int64_t size_bytes = 0;
+  uint32_t header_checksum = 0;               ///< CRC-32C
   std::map<std::string, uint32_t> checksums;  ///< CRC-32C by tensor
 
   friend bool operator==(const CheckpointFile&, const CheckpointFile&) = default;

@@ -90,9 +90,15 @@ bool read_real(const toml::node& node, const RealRange& range, double& to) {
   return true;
 }
 
+/// A NUL would end a path or a message early.
+bool has_nul(const toml::node& node) {
+  const auto text = node.as_string();
+  return text != nullptr && text->get().find('\0') != std::string::npos;
+}
+
 bool read_text(const toml::node& node, bool may_be_empty, std::string& to) {
   const auto text = node.as_string();
-  if (text == nullptr || (text->get().empty() && !may_be_empty)) return false;
+  if (text == nullptr || (text->get().empty() && !may_be_empty) || has_nul(node)) return false;
   to = text->get();
   return true;
 }
@@ -251,9 +257,9 @@ class Loader {
   Status read_value(const RunOption& option, const toml::node& node, const std::string& origin) {
     config_.origins[id_of(option)] = origin;
     if (std::visit([&](const auto& type) { return read(type, node, config_); }, option.type)) return {};
-    return invalid_argument(fmt::format("{} is {}; expected {}{}{}", config_.at(option.section, option.key),
+    return invalid_argument(fmt::format("{} is {}; expected {}{}{}{}", config_.at(option.section, option.key),
                                         shortened(shown(node)), expected(option), upper_bound(option, node),
-                                        nearest_choice(option, node)));
+                                        has_nul(node) ? " without a NUL character" : "", nearest_choice(option, node)));
   }
 
   /// "section.key=value" or "key=value".
@@ -340,9 +346,6 @@ class Loader {
   /// What only several options together can break.
   Status check_together() const {
     const auto& [model, data, train, optimizer, schedule, memory, run, origins] = config_;
-    if (model.n_head > 0 && model.n_embd % model.n_head != 0)
-      return refuse("model", "n_embd",
-                    fmt::format("is {}; expected a multiple of n_head, {}", model.n_embd, model.n_head));
     if (data.seq_len > 0 && model.block_size > 0 && data.seq_len > model.block_size)
       return refuse("data", "seq_len",
                     fmt::format("is {}; expected at most the model's block_size, {}", data.seq_len, model.block_size));

@@ -190,8 +190,8 @@ TEST(RunConfig, RefusesWhatIsMissingOrNoTable) {
        "run.toml:4: [data] train is empty; expected at least one path"},
       {"[model]\nname = 'x'\n[data]\ntrain = 'a'\n", "run.toml: [train] steps or epochs is missing; give one of them"},
       {"[model]\nname = ''\n", "run.toml:2: [model] name is \"\"; expected text that is not empty"},
-      {"[model]\nname = 'gpt2'\nn_embd = 65\nn_head = 4\n[data]\ntrain = 'a'\n[train]\nsteps = 1",
-       "run.toml:3: [model] n_embd is 65; expected a multiple of n_head, 4"},
+      {"[model]\nname = \"a\\u0000b\"\n",
+       "run.toml:2: [model] name is \"a\\u0000b\"; expected text that is not empty without a NUL character"},
       {"[model]\nname = 'gpt2'\n[data]\ntrain = 'a'\nvocab_size = 512\n[train]\nsteps = 1",
        "run.toml:5: [data] vocab_size has no use here: it needs tokenizer sentencepiece; remove it, or change "
        "tokenizer"},

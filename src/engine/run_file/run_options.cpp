@@ -1,5 +1,7 @@
 #include "engine/run_file/run_options.h"
 
+#include "models/sizes.h"
+
 #include <limits>
 
 #include "core/seed.h"
@@ -32,17 +34,17 @@ std::vector<RunOption> model_options() {
        .hints = {"vocabulary_size", "n_vocab", "num_tokens"}},
       {.section = section,
        .key = "n_layer",
-       .type = WholeOption{PLIMSOLL_MEMBER(model.n_layer)},
+       .type = WholeOption{PLIMSOLL_MEMBER(model.n_layer), 0, models::kMostLayers},
        .doc = "Transformer layers. 0: those of the named model.",
        .hints = {"layers", "n_layers", "num_layers", "num_hidden_layers", "depth"}},
       {.section = section,
        .key = "n_head",
-       .type = WholeOption{PLIMSOLL_MEMBER(model.n_head)},
+       .type = WholeOption{PLIMSOLL_MEMBER(model.n_head), 0, models::kMostWidth},
        .doc = "Attention heads of a layer; n_embd is a multiple of it. 0: those of the named model.",
        .hints = {"heads", "n_heads", "num_heads", "num_attention_heads"}},
       {.section = section,
        .key = "n_embd",
-       .type = WholeOption{PLIMSOLL_MEMBER(model.n_embd)},
+       .type = WholeOption{PLIMSOLL_MEMBER(model.n_embd), 0, models::kMostWidth},
        .doc = "Width of a token's vector. 0: that of the named model.",
        .hints = {"d_model", "hidden_size", "embed_dim", "embedding_size", "width", "dim", "n_embed"}},
       {.section = section,
