@@ -5,6 +5,7 @@
 #include "apps/bench.h"
 #include "apps/shared_options.h"
 #include "core/stopwatch.h"
+#include "engine/generation/inference_plan.h"
 #include "engine/runner.h"
 #include "hardware/measure.h"
 #include "hardware/probe_cores.h"
@@ -20,6 +21,7 @@ struct Options {
   int64_t context = 256;
   int64_t tokens = 32;
   int threads = 0;
+  std::optional<std::string> ram;
   bool json = false;
 };
 
@@ -35,13 +37,16 @@ Status run(const Options& o) {
   if (o.tokens >= o.context)
     return invalid_argument("--tokens is " + std::to_string(o.tokens) + "; expected less than --context, " +
                             std::to_string(o.context));
+  PLIMSOLL_ASSIGN(const std::optional<Bytes> given, try_parse_ram(o.ram));
+  PLIMSOLL_ASSIGN(const Bytes ram, try_find_ram(given));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
   PLIMSOLL_ASSIGN(const models::ZooEntry entry, models::find_model(o.model));
   const auto* gpt2 = std::get_if<models::Gpt2Config>(&entry.config);
   if (gpt2 == nullptr) return unsupported("the model '" + o.model + "' cannot generate");
   PLIMSOLL_ASSIGN(const models::Model decoder,
                   models::make_gpt2_decoder(*gpt2, o.batch, 1, o.context, environment->ops()));
-  PLIMSOLL_ASSIGN(const engine::CompiledProgram program, engine::compile(decoder.graph, *environment, {}, {}));
+  PLIMSOLL_ASSIGN(const engine::InferencePlan plan, engine::plan_inference(decoder.graph, *environment, ram, 0));
+  const engine::CompiledProgram& program = plan.program;
   PLIMSOLL_ASSIGN(const auto arena, memory::try_make_host_arena(Bytes{program.plan.arena_bytes}, environment->pool()));
   engine::Runner runner(program, *environment, arena->data());
   const std::vector<int32_t> ids(static_cast<size_t>(o.batch), 1);
@@ -82,6 +87,7 @@ void add_bench_generate(CLI::App& bench, Action& action) {
   command->add_option("--context", options->context, "Positions that the caches hold")->check(whole_number(1));
   command->add_option("--tokens", options->tokens, "Tokens to time")->check(whole_number(1));
   add_threads_option(*command, options->threads);
+  add_ram_option(*command, options->ram);
   add_json_option(*command, options->json);
   command->footer("Example: plimsoll bench generate gpt2-124m --threads 2");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

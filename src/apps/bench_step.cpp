@@ -144,8 +144,7 @@ void add_bench_step(CLI::App& bench, Action& action) {
   command->add_option("--seq,--seq_len", options->step.seq, "Tokens a sample")->check(whole_number(1));
   add_threads_option(*command, options->threads);
   command->add_option("--steps", options->steps, "Timed steps, after two of warm-up")->check(whole_number(1));
-  command->add_option("--ram", options->ram,
-                      "Budget of the whole process, e.g. 2GiB; left out: what the machine can give");
+  add_ram_option(*command, options->ram);
   add_rates_option(*command, options->rates);
   add_json_option(*command, options->json);
   command->footer("Example: plimsoll bench step gpt2-124m --batch 4 --seq 64 --threads 1 --json");

@@ -16,13 +16,16 @@ struct Options {
   int64_t tokens = 200;
   engine::SamplingOptions sampling{.temperature = 0.8, .top_k = 40};
   int threads = 0;
+  std::optional<std::string> ram;
   bool json = false;
 };
 
 Status run(const Options& o) {
   PLIMSOLL_RETURN_IF_ERROR(engine::check_sampling(o.sampling));
+  PLIMSOLL_ASSIGN(const std::optional<Bytes> given, try_parse_ram(o.ram));
+  PLIMSOLL_ASSIGN(const Bytes ram, try_find_ram(given));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
-  PLIMSOLL_ASSIGN(auto generator, engine::Generator::make(o.folder, *environment));
+  PLIMSOLL_ASSIGN(auto generator, engine::Generator::make(o.folder, *environment, ram));
   if (!o.json) std::printf("%s", o.prompt.c_str());
   const auto print = [&](std::string_view piece) {
     if (o.json) return;
@@ -56,6 +59,7 @@ void add_generate(CLI::App& app, Action& action) {
   command->add_option("--top_p", options->sampling.top_p, "Only the most probable that together have this probability");
   command->add_option("--seed", options->sampling.seed, "The same seed gives the same text")->check(whole_number(0));
   add_threads_option(*command, options->threads);
+  add_ram_option(*command, options->ram);
   add_json_option(*command, options->json);
   command->footer("Example: plimsoll generate runs/quickstart --prompt 'The file' --tokens 100 --seed 1");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -17,6 +17,13 @@ void add_threads_option(CLI::App& command, int& threads) {
       ->check(whole_number(0, 1024));
 }
 
+void add_ram_option(CLI::App& command, std::optional<std::string>& text) {
+  command.add_option(
+      "--ram", text,
+      "Budget of the whole process, e.g. 2GiB; left out: what the machine can give. Exit code 3 where it "
+      "is too small");
+}
+
 CLI::Validator whole_number(int64_t least, int64_t most) {
   const auto check = [=](const std::string& text) -> std::string {
     int64_t value = 0;

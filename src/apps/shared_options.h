@@ -21,6 +21,9 @@ CLI::Validator whole_number(int64_t least, int64_t most = std::numeric_limits<in
 /// A check for options: a finite number above 0.
 CLI::Validator positive_number();
 
+/// Adds --ram, the budget of the whole process.
+void add_ram_option(CLI::App& command, std::optional<std::string>& text);
+
 /// The value of --ram: a size, or nothing where it is not given or "auto".
 Result<std::optional<Bytes>> try_parse_ram(const std::optional<std::string>& text);
 

@@ -84,6 +84,9 @@ class Cli(unittest.TestCase):
         texts = [self.run_it("generate", "run", "--prompt", "ship ", "--tokens", "9", "--seed", "4").stdout for _ in "ab"]
         self.assertTrue(texts[0].startswith("ship "))
         self.assertEqual(texts[0], texts[1])
+        in_little = ["generate", "run", "--prompt", "ship ", "--tokens", "9", "--seed", "4", "--ram"]
+        least = json.loads(self.refused(3, "infeasible", *in_little, "8MiB", "--json").stderr)["needed_bytes"]
+        self.assertEqual(self.run_it(*in_little, str(least)).stdout, texts[0])
 
     def test_a_run_that_ended_before_its_first_checkpoint_begins_again(self):
         self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
@@ -254,6 +257,7 @@ class Cli(unittest.TestCase):
         self.refused(4, "no.txt", "train", "run.toml", "--set", "data.train=no.txt")
         self.refused(4, "nowhere", "generate", "nowhere")
         self.refused(2, "temperature", "generate", "run", "--temperature", "-1")
+        self.refused(3, "least budget", "bench", "generate", "gpt2-124m", "--ram", "100MiB")
         self.refused(2, "threads", "bench", "step", "mlp-mnist", "--threads", "-1")
         for words in [["fly"], [], ["bench"], ["plan", "gpt2-124m", "--batch", "-3"], ["plan", "gpt2-124m", "--batch", "x"]]:
             self.assertEqual(self.run_it(*words).returncode, 2, words)

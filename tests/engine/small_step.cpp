@@ -41,7 +41,7 @@ std::vector<float> to_floats(const std::byte* data, const TensorDesc& desc) {
 
 models::Model make_tiny_gpt2(const ops::OpTable& ops, int64_t batch, int64_t seq, double dropout) {
   const models::Gpt2Config config{
-      .vocab_size = kTinyVocabulary, .block_size = 256, .n_layer = 2, .n_head = 2, .n_embd = 32, .dropout = dropout};
+      .vocab_size = kTinyVocabulary, .block_size = 512, .n_layer = 2, .n_head = 2, .n_embd = 32, .dropout = dropout};
   return models::make_gpt2(config, batch, seq, ops).value();
 }
 

@@ -25,7 +25,7 @@ Result<std::string> try_find_run_folder(const std::string& folder) {
 
 }  // namespace
 
-Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, Environment& environment) {
+Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, Environment& environment, Bytes ram) {
   PLIMSOLL_ASSIGN(const std::string run_folder, try_find_run_folder(folder));
   PLIMSOLL_ASSIGN(const RunConfig config, try_load_run_config(run_folder + "/run.toml"));
   if (config.data.tokenizer == "none")
@@ -44,7 +44,7 @@ Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, En
   PLIMSOLL_ASSIGN(out->tokenizer_,
                   data::try_load_tokenizer(is_trained ? run_folder + "/tokenizer.model" : config.data.tokenizer));
   PLIMSOLL_ASSIGN(const models::Model decoder, out->model_.decoder(1, 1, out->model_.context));
-  PLIMSOLL_ASSIGN(InferencePlan plan, plan_inference(decoder.graph, environment, std::nullopt, needs.loader_bytes));
+  PLIMSOLL_ASSIGN(InferencePlan plan, plan_inference(decoder.graph, environment, ram, needs.loader_bytes));
   out->program_ = std::move(plan.program);
   PLIMSOLL_ASSIGN(out->arena_, memory::try_make_host_arena(Bytes{out->program_.plan.arena_bytes}, environment.pool()));
   std::vector<TensorView> parameters;

@@ -14,9 +14,9 @@ class Generator {
  public:
   /// `folder` is a run folder, of which the newest checkpoint is taken, or one checkpoint inside it.
   ///
-  /// Errors: io where there is no checkpoint; corrupt where it is damaged; unsupported for a model that cannot
-  /// generate.
-  static Result<std::unique_ptr<Generator>> make(const std::string& folder, Environment& environment);
+  /// Errors: infeasible where `ram`, for the whole process, is too small; io where there is no checkpoint; corrupt
+  /// where it is damaged; unsupported for a model that cannot generate.
+  static Result<std::unique_ptr<Generator>> make(const std::string& folder, Environment& environment, Bytes ram);
 
   /// As engine::generate.
   Result<Generation> generate(const std::string& prompt, int64_t tokens, const SamplingOptions& options,
