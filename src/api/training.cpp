@@ -194,6 +194,7 @@ Result<std::span<const float>> Training::find_output(const std::string& name, co
   const auto it = outputs.find(name);
   if (it == outputs.end()) {
     std::vector<std::string> names;
+    names.reserve(outputs.size());
     for (const auto& [known, desc] : outputs) names.push_back(known);
     return invalid_argument("there is no " + shown + suggest(name, names));
   }
@@ -202,6 +203,9 @@ Result<std::span<const float>> Training::find_output(const std::string& name, co
   return as_floats(session_->train().output(name), desc);
 }
 
-std::vector<memory::LedgerRow> Training::memory() const { return session_->ledger().rows(); }
+std::vector<memory::LedgerRow> Training::memory() const {
+  session_->read_runtime();
+  return session_->ledger().rows();
+}
 
 }  // namespace plimsoll::api

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "engine/environment/environment.h"
 #include "hardware/probe_memory.h"
 
 namespace plimsoll::apps {
@@ -14,7 +15,7 @@ void add_json_option(CLI::App& command, bool& json) {
 
 void add_threads_option(CLI::App& command, int& threads) {
   command.add_option("--threads", threads, "Threads that compute; 0: all that the process may use")
-      ->check(whole_number(0, 1024));
+      ->check(whole_number(0, engine::kMostThreads));
 }
 
 void add_ram_option(CLI::App& command, std::optional<std::string>& text) {

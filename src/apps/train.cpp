@@ -147,8 +147,11 @@ class TrainCommand {
                         {"data_seconds", r.data_seconds},
                         {"skipped", r.is_skipped}};
     if (r.is_skipped) object["reason"] = r.reason;
-    for (const auto& row : trainer_.session().ledger().rows())
+    trainer_.session().read_runtime();
+    const memory::Ledger& ledger = trainer_.session().ledger();
+    for (const auto& row : ledger.rows())
       object["memory"][std::string(to_string(row.space)) + "." + std::string(to_string(row.category))] = row.now.value;
+    object["memory_peak"] = ledger.peak(Space::kHost).value;
     PLIMSOLL_RETURN_IF_ERROR(log_.record(object));
     if (r.is_skipped) return {};
     page_.losses.emplace_back(static_cast<double>(r.step), r.loss);
@@ -158,8 +161,7 @@ class TrainCommand {
                               .lr = r.lr,
                               .tokens_per_s = rate,
                               .eta_s = eta};
-    for (const auto& row : trainer_.session().ledger().rows())
-      progress.memory_bytes[static_cast<size_t>(row.category)] += row.now.value;
+    for (const auto& row : ledger.rows()) progress.memory_bytes[static_cast<size_t>(row.category)] += row.now.value;
     log_.say(report::progress_line(progress));
     return {};
   }

@@ -29,7 +29,10 @@ class Session {
   Result<TensorView> find_state(std::string_view name);
 
   const SessionPlan& plan() const { return plan_; }
-  memory::Ledger& ledger() { return ledger_; }
+  const memory::Ledger& ledger() const { return ledger_; }
+  /// Books as runtime what the process holds now beside arena and data, as the kernel counts resident pages; where it
+  /// does not say, what the plan has for it. Cost: about 0.1 ms.
+  void read_runtime();
   Environment& environment() { return environment_; }
   memory::Arena& arena() { return *arena_; }
 

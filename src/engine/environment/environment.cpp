@@ -8,7 +8,6 @@
 namespace plimsoll::engine {
 
 Result<std::unique_ptr<Environment>> Environment::make(const Options& options) {
-  static constexpr int kMostThreads = 1024;
   if (options.threads < 0 || options.threads > kMostThreads)
     return invalid_argument("threads is " + std::to_string(options.threads) + "; expected 0 (all) to " +
                             std::to_string(kMostThreads));

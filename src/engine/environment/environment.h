@@ -9,6 +9,8 @@
 
 namespace plimsoll::engine {
 
+inline constexpr int kMostThreads = 1024;
+
 /// What every program of a process shares: the ops, one thread pool, the backends and the kernels prepared so far.
 class Environment {
  public:
@@ -17,7 +19,8 @@ class Environment {
     bool reference = false;  ///< run everything on the reference backend: slow, exact, for tests
     Rates rates{};
   };
-  /// Errors: invalid_argument for threads outside 0..1024; unsupported without AVX2, but for the reference backend.
+  /// Errors: invalid_argument for threads outside 0..kMostThreads; unsupported without AVX2, but for the reference
+  /// backend.
   static Result<std::unique_ptr<Environment>> make(const Options& options);
 
   const ops::OpTable& ops() const { return ops_; }

@@ -1,5 +1,6 @@
 #include "engine/run_file/run_options.h"
 
+#include "engine/environment/environment.h"
 #include "models/sizes.h"
 
 #include <limits>
@@ -307,7 +308,7 @@ std::vector<RunOption> machine_options() {
        .default_note = "`runs/` and the run file's name without `.toml`"},
       {.section = "run",
        .key = "threads",
-       .type = WholeOption{PLIMSOLL_MEMBER(run.threads), 0, 1024},
+       .type = WholeOption{PLIMSOLL_MEMBER(run.threads), 0, kMostThreads},
        .doc = "Threads that compute; results do not depend on it. 0: as many as the process may use.",
        .hints = {"num_threads", "n_threads", "cores", "num_workers", "workers"}},
       {.section = "run",
