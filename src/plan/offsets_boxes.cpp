@@ -1,6 +1,7 @@
 #include "plan/offsets_boxes.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace plimsoll::plan {
@@ -38,7 +39,7 @@ Boxes make_boxes(std::span<const Interval> buffers, std::span<const int32_t> ids
   };
   Boxes result;
   result.sections = static_cast<int32_t>(starts.size());
-  result.load.assign(starts.size(), 0);
+  result.load.assign(starts.size() + 1, 0);
   for (int32_t id : ids) {
     const Interval& buffer = buffers[id];
     result.boxes.push_back({buffer.size, buffer.alignment, section_of(buffer.lower), section_of(buffer.upper), id,
@@ -48,8 +49,11 @@ Boxes make_boxes(std::span<const Interval> buffers, std::span<const int32_t> ids
     return std::tie(a.first, b.last, b.size, a.alignment, a.id) < std::tie(b.first, a.last, a.size, b.alignment, b.id);
   });
   for (const Box& box : result.boxes) {
-    for (int32_t k = box.first; k < box.last; ++k) result.load[k] += box.size;
+    result.load[box.first] += box.size;
+    result.load[box.last] -= box.size;
   }
+  std::partial_sum(result.load.begin(), result.load.end(), result.load.begin());
+  result.load.pop_back();
   return result;
 }
 

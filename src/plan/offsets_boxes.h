@@ -34,7 +34,7 @@ struct Boxes {
   int count() const { return static_cast<int>(boxes.size()); }
 };
 
-/// Requires: non-empty lifetimes and positive sizes at `ids`. Cost: O(n log n + n sections).
+/// Requires: non-empty lifetimes and positive sizes at `ids`. Cost: O(n log n).
 Boxes make_boxes(std::span<const Interval> buffers, std::span<const int32_t> ids);
 
 }  // namespace plimsoll::plan

@@ -41,6 +41,35 @@ void move_forward(const Boxes& boxes, const Packing& packing, const Philox::Bloc
   std::rotate(order.begin() + to, order.begin() + from, order.begin() + from + 1);
 }
 
+// Goes up through what is in a box's way.
+class GapSearch {
+ public:
+  GapSearch(const Box& box, GapChoice choice) : box_(box), choice_(choice) {}
+
+  // Takes note of the next bytes that are in the way, in the order of where they begin.
+  bool is_over_at(int64_t begin, int64_t end) {
+    const int64_t gap = begin - cursor_;
+    if (gap >= box_.size && gap < best_gap_) {
+      best_ = cursor_;
+      best_gap_ = gap;
+      if (choice_ == GapChoice::kFirst) return true;
+    }
+    cursor_ = std::max(cursor_, align_up(end, box_.alignment));
+    return false;
+  }
+
+  // All below it has been seen.
+  int64_t cursor() const { return cursor_; }
+  int64_t offset() const { return best_ >= 0 ? best_ : cursor_; }
+
+ private:
+  const Box& box_;
+  GapChoice choice_;
+  int64_t cursor_ = 0;
+  int64_t best_ = -1;
+  int64_t best_gap_ = std::numeric_limits<int64_t>::max();
+};
+
 }  // namespace
 
 std::vector<double> order_keys(const Boxes& boxes, BoxOrder order) {
@@ -56,11 +85,19 @@ std::vector<int32_t> sort_by_keys(std::span<const double> keys) {
   return order;
 }
 
+GreedyPacker::GreedyPacker(const Boxes& boxes, int least_tree_boxes) : boxes_(boxes), offsets_(boxes.boxes.size(), -1) {
+  if (boxes.count() >= least_tree_boxes) tree_.emplace(boxes.sections);
+}
+
 void GreedyPacker::fix(int32_t box, int64_t offset) {
   const Box& fixed = boxes_.boxes[box];
   const Placed placed{offset, offset + fixed.size, fixed.first, fixed.last};
-  const auto above = [](int64_t value, const Placed& other) { return value < other.offset; };
-  placed_.insert(std::upper_bound(placed_.begin(), placed_.end(), offset, above), placed);
+  if (tree_) {
+    tree_->take(placed.first, placed.last, {placed.offset, placed.end});
+  } else {
+    const auto above = [](int64_t value, const Placed& other) { return value < other.offset; };
+    placed_.insert(std::upper_bound(placed_.begin(), placed_.end(), offset, above), placed);
+  }
   offsets_[box] = offset;
   height_ = std::max(height_, placed.end);
 }
@@ -71,21 +108,21 @@ void GreedyPacker::pack(std::span<const int32_t> order, GapChoice choice) {
   }
 }
 
-int64_t GreedyPacker::find_gap(const Box& box, GapChoice choice) const {
-  int64_t cursor = 0;
-  int64_t best = -1;
-  int64_t best_gap = std::numeric_limits<int64_t>::max();
-  for (const Placed& placed : placed_) {
-    if (placed.first >= box.last || box.first >= placed.last) continue;
-    const int64_t gap = placed.offset - cursor;
-    if (gap >= box.size && gap < best_gap) {
-      best = cursor;
-      best_gap = gap;
-      if (choice == GapChoice::kFirst) break;
+int64_t GreedyPacker::find_gap(const Box& box, GapChoice choice) {
+  GapSearch search(box, choice);
+  if (tree_) {
+    tree_->find(box.first, box.last, in_the_way_);
+    while (true) {
+      const Extent extent = in_the_way_.lowest_after(search.cursor());
+      if (extent.end == 0 || search.is_over_at(extent.begin, extent.end)) break;
     }
-    cursor = std::max(cursor, align_up(placed.end, box.alignment));
+  } else {
+    for (const Placed& placed : placed_) {
+      if (placed.first >= box.last || box.first >= placed.last) continue;
+      if (search.is_over_at(placed.offset, placed.end)) break;
+    }
   }
-  return best >= 0 ? best : cursor;
+  return search.offset();
 }
 
 std::optional<Packing> try_stack(const Boxes& boxes) {

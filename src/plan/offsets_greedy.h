@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/offsets_boxes.h"
+#include "plan/offsets_taken.h"
 
 namespace plimsoll::plan {
 
@@ -22,15 +23,21 @@ std::vector<double> order_keys(const Boxes& boxes, BoxOrder order);
 /// Box indices by falling key; equal keys in index order.
 std::vector<int32_t> sort_by_keys(std::span<const double> keys);
 
+/// From so many boxes on, a tree finds gaps about as soon as a look at every placed box does, or sooner. Measured on
+/// training steps of 9,000 boxes with random sizes; with the sizes of GPT-2, of 70,000 boxes, the tree takes a 16th.
+inline constexpr int kLeastTreeBoxes = 8000;
+
 /// Packs boxes one after another, each into a gap between those placed before it.
 class GreedyPacker {
  public:
-  explicit GreedyPacker(const Boxes& boxes) : boxes_(boxes), offsets_(boxes.boxes.size(), -1) {}
+  explicit GreedyPacker(const Boxes& boxes, int least_tree_boxes = kLeastTreeBoxes);
 
   /// Fixes a box before the others are packed.
   void fix(int32_t box, int64_t offset);
 
-  /// Places every box of `order` that is not fixed. Cost: O(n^2) comparisons.
+  /// Places every box of `order` that is not fixed.
+  ///
+  /// Cost: O(n^2) comparisons; with the tree O(n log^2 n) where layers repeat, since equal boxes lie side by side.
   void pack(std::span<const int32_t> order, GapChoice choice);
 
   const std::vector<int64_t>& offsets() const { return offsets_; }
@@ -41,11 +48,13 @@ class GreedyPacker {
     int64_t offset, end;
     int32_t first, last;
   };
-  int64_t find_gap(const Box& box, GapChoice choice) const;
+  int64_t find_gap(const Box& box, GapChoice choice);
 
   const Boxes& boxes_;
   std::vector<int64_t> offsets_;
-  std::vector<Placed> placed_;  // by rising offset
+  std::vector<Placed> placed_;      // without the tree: by rising offset
+  std::optional<TakenBytes> tree_;  // the same bytes
+  ExtentMerge in_the_way_;          // of the box that is being placed
   int64_t height_ = 0;
 };
 

@@ -135,7 +135,7 @@ TEST(Offsets, NestedLifetimesStackToTheLowerBound) {
 
 // What a training step looks like: saved activations last into the backward pass, gradients and workspace a few steps.
 TEST(Offsets, TrainingStepMeetsTheLowerBound) {
-  for (int64_t layers : {12, 200, 600}) {
+  for (int64_t layers : {12, 200, 600, 1800}) {
     std::mt19937 random(static_cast<uint32_t>(layers));
     OffsetProblem problem{{{0, 4 * layers + 2, 640, 64}}};
     for (int64_t layer = 0; layer < layers; ++layer) {

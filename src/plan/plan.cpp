@@ -261,33 +261,31 @@ class Planner {
   /// lane in this iteration, and, in a loop, on the last one of the iteration before. Where that iteration had another
   /// slot, the other lane need only have begun it: then it has ended the one that had this slot.
   void add_waits(program::Segment& segment) const {
-    std::vector<int> index_in_lane;
-    std::array<int, program::kLaneCount> counts{};
-    for (const Instruction& instruction : segment.instructions)
-      index_in_lane.push_back(counts[static_cast<size_t>(instruction.lane)]++);
-    const auto& all = segment.instructions;
+    std::vector<Instruction>& all = segment.instructions;
+    std::array<std::vector<size_t>, program::kLaneCount> lanes;
+    for (size_t i = 0; i < all.size(); ++i) lanes[static_cast<size_t>(all[i].lane)].push_back(i);
     for (size_t i = 0; i < all.size(); ++i) {
-      for (int lane = 0; lane < program::kLaneCount; ++lane) {
-        if (lane == static_cast<int>(all[i].lane) || counts[static_cast<size_t>(lane)] == 0) continue;
-        const auto conflict_with = [&](size_t j) {
-          return static_cast<int>(all[j].lane) == lane ? find_conflict(all[i], all[j]) : Conflict::kNone;
+      for (size_t lane = 0; lane < lanes.size(); ++lane) {
+        const std::vector<size_t>& others = lanes[lane];
+        if (lane == static_cast<size_t>(all[i].lane) || others.empty()) continue;
+        const auto conflict_with = [&](size_t j) { return find_conflict(all[i], all[others[j]]); };
+        const auto wait_on = [&](size_t j, bool previous) {
+          all[i].waits.push_back({static_cast<Lane>(lane), static_cast<int>(j), previous});
         };
-        const auto wait_on = [&](int index, bool previous) {
-          segment.instructions[i].waits.push_back({static_cast<Lane>(lane), index, previous});
-        };
-        size_t j = i;
+        const auto before = static_cast<size_t>(std::lower_bound(others.begin(), others.end(), i) - others.begin());
+        size_t j = before;
         while (j > 0 && conflict_with(j - 1) == Conflict::kNone) --j;
-        if (j > 0) wait_on(index_in_lane[j - 1], false);
+        if (j > 0) wait_on(j - 1, false);
         if (segment.trips == 1) continue;
         bool has_turns = false;
-        size_t k = all.size();
-        for (; k > i; --k) {
+        size_t k = others.size();
+        for (; k > before; --k) {
           const Conflict conflict = conflict_with(k - 1);
           if (conflict == Conflict::kAlways) break;
           has_turns = has_turns || conflict == Conflict::kInTurns;
         }
-        if (k > i)
-          wait_on(index_in_lane[k - 1], true);
+        if (k > before)
+          wait_on(k - 1, true);
         else if (has_turns)
           wait_on(0, true);
       }

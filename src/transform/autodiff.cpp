@@ -1,7 +1,7 @@
 #include "transform/autodiff.h"
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 
 #include "ops/gradient.h"
 #include "transform/shared_storage.h"
@@ -20,6 +20,12 @@ struct Contribution {
   ValueId gradient;
 };
 
+/// The gradient that a value has so far.
+struct Pending {
+  ValueId gradient;
+  ValueId root;  ///< the value whose storage it has
+};
+
 class Differentiator {
  public:
   Differentiator(ops::Builder& builder, ValueId loss, std::span<const ValueId> wanted)
@@ -32,7 +38,7 @@ class Differentiator {
     builder_.set_phase(graph::Phase::kBackward);
     const TensorDesc desc = graph_.value(loss_).desc;
     one_ = builder_.constant("d_loss", desc, {1.0});
-    pending_[loss_] = one_;
+    set_pending(loss_, one_);
     for (int32_t i = forward_nodes - 1; i >= 0; --i) PLIMSOLL_RETURN_IF_ERROR(differentiate_node({i}));
     builder_.set_phase(graph::Phase::kForward);
     PLIMSOLL_RETURN_IF_ERROR(builder_.status());
@@ -76,7 +82,7 @@ class Differentiator {
     bool any = false;
     for (ValueId output : graph_.node(id).outputs) {
       const auto it = pending_.find(output);
-      d_dsts.push_back(it == pending_.end() ? ValueId{} : it->second);
+      d_dsts.push_back(it == pending_.end() ? ValueId{} : it->second.gradient);
       any = any || it != pending_.end();
     }
     if (!any) return {};
@@ -91,7 +97,7 @@ class Differentiator {
     builder_.ops().at(graph_.node(id).op).gradient(context);
     PLIMSOLL_RETURN_IF_ERROR(check_all_are_used(id, d_dsts, context, first_made));
     PLIMSOLL_RETURN_IF_ERROR(builder_.status());
-    for (ValueId output : graph_.node(id).outputs) pending_.erase(output);
+    for (ValueId output : graph_.node(id).outputs) drop_pending(output);
     std::vector<Contribution> contributions;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const ValueId gradient = context.d_srcs()[i];
@@ -124,24 +130,38 @@ class Differentiator {
     return {};
   }
 
+  void set_pending(ValueId value, ValueId gradient) {
+    drop_pending(value);
+    const ValueId root = storage_root(gradient);
+    pending_[value] = {gradient, root};
+    ++pending_in_[root];
+  }
+
+  void drop_pending(ValueId value) {
+    const auto it = pending_.find(value);
+    if (it == pending_.end()) return;
+    --pending_in_[it->second.root];
+    pending_.erase(it);
+  }
+
   /// Adds what rule-made contribution `index` says to what its value has so far. Nodes from `first_made` on belong to
   /// the rule that is being applied.
   void contribute(std::span<const Contribution> rule, size_t index, size_t first_made) {
     const auto [value, gradient] = rule[index];
     const auto it = pending_.find(value);
     if (it == pending_.end()) {
-      pending_.emplace(value, gradient);
+      set_pending(value, gradient);
       return;
     }
-    const ValueId before = it->second;
+    const ValueId before = it->second.gradient;
     if (can_accumulate(rule, index, before, first_made)) {
       const graph::Value& made = graph_.value(gradient);
       Node& producer = graph_.node(made.producer);
       producer.accumulated_outputs.push_back(made.output_index);
       producer.inputs.push_back(before);
-      it->second = gradient;
+      set_pending(value, gradient);
     } else {
-      it->second = builder_.add("add", {before, gradient}, {}, {.name = graph_.value(value).name + ".grad.sum"});
+      set_pending(value, builder_.add("add", {before, gradient}, {}, {.name = graph_.value(value).name + ".grad.sum"}));
     }
   }
 
@@ -149,7 +169,7 @@ class Differentiator {
 
   /// Whether the node that made the contribution may add it into the storage of `before` instead.
   bool can_accumulate(std::span<const Contribution> rule, size_t index, ValueId before, size_t first_made) const {
-    const auto [value, gradient] = rule[index];
+    const ValueId gradient = rule[index].gradient;
     const graph::Value& made = graph_.value(gradient);
     const ValueId root = storage_root(before);
     if (made.kind != graph::ValueKind::kComputed || graph_.value(root).kind != graph::ValueKind::kComputed)
@@ -162,8 +182,7 @@ class Differentiator {
       return false;
     if (graph_.value(before).desc != made.desc) return false;
     // Nobody else may read either of them later: he would see the sum.
-    for (const auto& [other, pending] : pending_)
-      if (other != value && storage_root(pending) == root) return false;
+    if (pending_in_.at(root) > 1) return false;
     for (size_t i = 0; i < rule.size(); ++i) {
       if (i == index) continue;
       const ValueId other = storage_root(rule[i].gradient);
@@ -182,7 +201,7 @@ class Differentiator {
       if (it == pending_.end())
         out.unreached.push_back(id);
       else
-        out.entries.push_back({id, it->second});
+        out.entries.push_back({id, it->second.gradient});
     }
     return out;
   }
@@ -193,7 +212,8 @@ class Differentiator {
   ValueId one_;  ///< d loss / d loss
   std::vector<ValueId> wanted_;
   std::vector<bool> depends_;
-  std::map<ValueId, ValueId> pending_;  ///< gradients of values whose producer has not been reached yet
+  std::unordered_map<ValueId, Pending> pending_;  ///< by value whose producer has not been reached yet
+  std::unordered_map<ValueId, int> pending_in_;   ///< by storage root: how many pending gradients are in it
 };
 
 }  // namespace
