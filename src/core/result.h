@@ -115,7 +115,7 @@ using Status = Result<void>;
 /// Returns the error of `expression` (a Result or Status) from the enclosing function, if it has one.
 #define PLIMSOLL_RETURN_IF_ERROR(expression)                   \
   do {                                                         \
-    auto plimsoll_status = (expression);                       \
+    const auto& plimsoll_status = (expression);                \
     if (!plimsoll_status.ok()) return plimsoll_status.error(); \
   } while (false)
 
