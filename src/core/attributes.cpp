@@ -1,5 +1,6 @@
 #include "core/attributes.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -25,15 +26,6 @@ const T& get_as(const Attributes& attributes, std::string_view name) {
   return std::get<T>(*value);
 }
 
-std::string quote(const std::string& text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
 std::string print(double number) {
   std::array<char, 32> buffer{};
   const auto [end, fault] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
@@ -54,6 +46,30 @@ const std::vector<int64_t>& Attributes::get_ints(std::string_view name) const {
   return get_as<std::vector<int64_t>>(*this, name);
 }
 
+std::string quote(std::string_view text) {
+  static constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += {'\\', c};
+    } else if (c == '\n' || c == '\t') {
+      out += {'\\', c == '\n' ? 'n' : 't'};
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
 std::string to_string(const Attribute& value) {
   struct Printer {
     std::string operator()(bool v) const { return v ? "true" : "false"; }
@@ -72,7 +88,8 @@ std::string to_string(const Attribute& value) {
 std::string to_string(const Attributes& attributes) {
   if (attributes.empty()) return "";
   std::string out;
-  for (const auto& [name, value] : attributes) out += (out.empty() ? "{" : ", ") + name + "=" + to_string(value);
+  for (const auto& [name, value] : attributes)
+    out += (out.empty() ? "{" : ", ") + (is_word(name) ? name : quote(name)) + "=" + to_string(value);
   return out + "}";
 }
 

@@ -41,10 +41,16 @@ class Attributes {
   std::map<std::string, Attribute, std::less<>> entries_;
 };
 
-/// true, 3, 1e-05 (always with '.', 'e', inf or nan), "text" with \" and \\ escaped, [1,2]
+/// The text in quotes and on one line: \" and \\ for these, \n and \t for newline and tab, \xHH for other control
+/// bytes. All else, UTF-8 too, stands as it is.
+std::string quote(std::string_view text);
+/// Whether the text reads as a name without quotes: ASCII letters, digits and '_', one at least.
+bool is_word(std::string_view text);
+
+/// true, 3, 1e-05 (always with '.', 'e', inf or nan), "text" quoted, [1,2]
 std::string to_string(const Attribute& value);
 
-/// "{axis=-1, eps=1e-05}", or "" where there is none.
+/// "{axis=-1, eps=1e-05}", names that are no words quoted, or "" where there is none.
 std::string to_string(const Attributes& attributes);
 
 }  // namespace plimsoll

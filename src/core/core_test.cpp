@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 
+#include "core/attributes.h"
 #include "core/bytes.h"
+#include "core/layout.h"
 #include "core/philox.h"
 #include "core/shape.h"
 #include "core/suggest.h"
@@ -42,6 +45,17 @@ TEST(Shape, NumelOverflowIsNothing) {
 }
 
 // Known answers of the authors' reference implementation (Random123, kat_vectors, philox4x32 10).
+TEST(Layout, PadsAnAxisToTheProductOfItsBlocks) {
+  EXPECT_EQ(stored_numel({5, 3}, {.blocks = {{{0, 4}, {0, 8}}}}), 32 * 3);
+  EXPECT_EQ(stored_numel({5, 3}, {.blocks = {{{0, 4}, {1, 2}}}}), 8 * 4);
+  EXPECT_FALSE(try_stored_numel({std::numeric_limits<int64_t>::max()}, {.blocks = {{{0, 4}, {}}}}).has_value());
+}
+
+TEST(Quote, KeepsTextOnOneLine) {
+  EXPECT_EQ(quote(std::string_view("a\"\\\n\t\r\0\x7f é", 11)), R"("a\"\\\n\t\x0d\x00\x7f é")");
+  EXPECT_EQ(to_string(Attributes{{"a b", int64_t{1}}, {"c_1", int64_t{2}}}), R"({"a b"=1, c_1=2})");
+}
+
 TEST(Philox, GivesTheKnownAnswers) {
   EXPECT_EQ(Philox(0)(0, 0), (Philox::Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(Philox(~uint64_t{0})(~uint64_t{0}, ~uint64_t{0}),

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/shape.h"
@@ -28,10 +29,16 @@ struct Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-/// The number of elements stored, padding of partial blocks included.
-int64_t stored_numel(const Shape& shape, const Layout& layout);
+/// Whether the layout makes sense for tensors of this rank: the order names every axis once, blocks are of axes that
+/// exist, and whatever is not read is as a new Layout has it, so that equal layouts are equal values.
+bool is_sound(const Layout& layout, int rank);
 
-/// "plain", "order(0,2,3,1)", "order(0,1,2,3)+1x8"
+/// The number of elements stored, padding of partial blocks included. Requires: try_stored_numel gives one.
+int64_t stored_numel(const Shape& shape, const Layout& layout);
+/// The same, or nothing where shape or layout make no sense or the number overflows int64.
+std::optional<int64_t> try_stored_numel(const Shape& shape, const Layout& layout);
+
+/// "plain", "order(0,2,3,1)", "plain+1x8", "order(0,2,3,1)+1x8+0x2": layouts that differ print differently.
 std::string to_string(const Layout& layout, int rank);
 
 }  // namespace plimsoll

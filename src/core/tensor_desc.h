@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/dtype.h"
@@ -20,6 +21,9 @@ struct TensorDesc {
 
   friend bool operator==(const TensorDesc&, const TensorDesc&) = default;
 };
+
+/// Bytes of storage, or nothing where shape or layout make no sense or the number overflows int64.
+std::optional<int64_t> try_size_bytes(const TensorDesc& desc);
 
 /// "f32[8,128]"; a layout that is not plain follows after '@'.
 std::string to_string(const TensorDesc& desc);

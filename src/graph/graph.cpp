@@ -4,6 +4,17 @@
 
 namespace plimsoll::graph {
 
+std::string output_name(const std::string& node, int index) {
+  return index == 0 ? node : node + ":" + std::to_string(index);
+}
+
+Graph::Graph(std::string name, std::vector<Value> values, std::vector<Node> nodes)
+    : name_(std::move(name)), values_(std::move(values)), nodes_(std::move(nodes)) {
+  for (size_t i = 0; i < values_.size(); ++i)
+    values_by_name_.emplace(values_[i].name, ValueId{static_cast<int32_t>(i)});
+  for (const Node& node : nodes_) node_names_.insert(node.name);
+}
+
 ValueId Graph::add_leaf(ValueKind kind, std::string name, TensorDesc desc, bool is_trainable) {
   PLIMSOLL_CHECK(kind != ValueKind::kComputed && !values_by_name_.contains(name), name);
   const ValueId id{static_cast<int32_t>(values_.size())};
@@ -34,7 +45,7 @@ std::vector<ValueId> Graph::add_outputs(NodeId id, std::span<const TensorDesc> o
     Node& producer = nodes_[id.index()];
     const int index = static_cast<int>(producer.outputs.size());
     const ValueId value{static_cast<int32_t>(values_.size())};
-    std::string name = index == 0 ? producer.name : producer.name + ":" + std::to_string(index);
+    std::string name = output_name(producer.name, index);
     PLIMSOLL_CHECK(values_by_name_.emplace(name, value).second, "second value of name ", name);
     values_.push_back({.name = std::move(name), .desc = desc, .producer = id, .output_index = index});
     producer.outputs.push_back(value);
@@ -54,9 +65,11 @@ ValueId Graph::find_output(std::string_view name) const {
   return {};
 }
 
-std::string Graph::unique_node_name(const std::string& wanted) const {
+std::string Graph::unique_node_name(const std::string& wanted, size_t outputs) const {
   const auto is_free = [&](const std::string& name) {
-    return !node_names_.contains(name) && !values_by_name_.contains(name);
+    bool out = !node_names_.contains(name) && !values_by_name_.contains(name);
+    for (size_t i = 1; i < outputs; ++i) out = out && !values_by_name_.contains(output_name(name, static_cast<int>(i)));
+    return out;
   };
   if (is_free(wanted)) return wanted;
   for (int i = 1;; ++i)

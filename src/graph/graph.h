@@ -75,6 +75,9 @@ struct Output {
   friend bool operator==(const Output&, const Output&) = default;
 };
 
+/// What a node's output is called: "name", "name:1", "name:2", …
+std::string output_name(const std::string& node, int index);
+
 /// A list of nodes in execution order over single-assignment values.
 ///
 /// The order of nodes is part of the graph: it fixes in which order gradients add up, so that results do not depend on
@@ -83,13 +86,16 @@ class Graph {
  public:
   Graph() : Graph("graph") {}
   explicit Graph(std::string name) : name_(std::move(name)) {}
+  /// A graph of these parts, whose ids count values and nodes from 0. Requires: it verifies, or is given up.
+  Graph(std::string name, std::vector<Value> values, std::vector<Node> nodes);
 
   const std::string& name() const { return name_; }
 
   ValueId add_leaf(ValueKind kind, std::string name, TensorDesc desc, bool is_trainable = false);
   /// Requires: literal has desc.numel() elements.
   ValueId add_constant(std::string name, TensorDesc desc, std::vector<double> literal);
-  /// Appends a node whose outputs have these descriptions; outputs are named after the node ("name", "name:1", …).
+  /// Appends a node whose outputs have these descriptions; outputs are named by output_name.
+  /// Requires: no node and no value has such a name.
   NodeId add_node(Node node, std::span<const TensorDesc> output_descs);
   /// Gives an existing node further outputs.
   std::vector<ValueId> add_outputs(NodeId node, std::span<const TensorDesc> output_descs);
@@ -112,8 +118,9 @@ class Graph {
   ValueId find_value(std::string_view name) const;
   ValueId find_output(std::string_view name) const;
 
-  /// `wanted`, or the first of `wanted.1`, `wanted.2`, … that no node has.
-  std::string unique_node_name(const std::string& wanted) const;
+  /// `wanted`, or the first of `wanted.1`, `wanted.2`, … that names no node and whose first `outputs` outputs would
+  /// have names that no value has.
+  std::string unique_node_name(const std::string& wanted, size_t outputs = 1) const;
 
  private:
   std::string name_;

@@ -6,40 +6,6 @@
 namespace plimsoll::graph {
 namespace {
 
-constexpr const char* kTiny = R"(graph "tiny \"one\""
-%0 = input "x" : f32[2,3]
-%1 = parameter trainable "w" : f32[3,4]
-%2 = scalar "lr" : f32[]
-%3 = constant "c" [0.5, 2.0] : f32[2]
-%4 = matmul "fc" forward (%0, %1) {transpose_b=false, eps=1e-05, axes=[0,-1], mode="a"} : f32[2,4]
-%5 = matmul "fc.grad" backward (%0, %4, %1) {k=1.0} accumulate(0) : f32[3,4]
-%6, %7 = pair "p" update (%5, %2) : f32[3,4], f32[]
-output "y" %4
-update %1 <- %6
-check %7 "norm"
-)";
-
-TEST(Text, RoundTrips) {
-  const auto first = try_parse_graph(kTiny);
-  ASSERT_TRUE(first.ok()) << first.error().message;
-  const std::string text = to_text(*first);
-  const auto second = try_parse_graph(text);
-  ASSERT_TRUE(second.ok()) << second.error().message << "\n" << text;
-  EXPECT_EQ(to_text(*second), text);
-  EXPECT_EQ(first->node(NodeId{1}).accumulated_outputs, std::vector<int>{0});
-  EXPECT_EQ(first->value(first->find_value("c")).literal, (std::vector<double>{0.5, 2.0}));
-}
-
-TEST(Text, NamesTheLineThatIsWrong) {
-  for (const char* line :
-       {"%0 = input x : f32[1]", "%0 = input \"x\" : f99[1]", "output \"y\" %3", "%0 = f \"n\" later () : f32[]",
-        "%0 = constant \"c\" [1] : f32[2]", "%0 = input \"x\" : f32[4294967296,4294967296]"}) {
-    const auto result = try_parse_graph(std::string("graph \"g\"\n") + line + "\n");
-    ASSERT_FALSE(result.ok()) << line;
-    EXPECT_NE(result.error().message.find("line 2"), std::string::npos) << result.error().message;
-  }
-}
-
 TEST(Verify, RefusesAReadAfterAccumulation) {
   const auto result = try_parse_graph(R"(graph "g"
 %0 = input "x" : f32[1]
@@ -80,6 +46,30 @@ TEST(Verify, RefusesACheckOfWhatIsNotComputed) {
   const ValueId leaf = graph.add_leaf(ValueKind::kInput, "x", {DType::kF32, {}, {}});
   graph.add_check(leaf, "loss");
   EXPECT_NE(verify(graph).error().message.find("names no computed value"), std::string::npos);
+}
+
+TEST(Verify, RefusesLayoutsThatMakeNoSense) {
+  TensorDesc desc{DType::kF32, {2, 3}, {}};
+  const auto is_refused = [&](const Layout& layout) {
+    Graph graph("g");
+    graph.add_leaf(ValueKind::kInput, "x", {desc.dtype, desc.shape, layout});
+    return !verify(graph).ok();
+  };
+  EXPECT_FALSE(is_refused({.is_permuted = true, .order = {1, 0}, .blocks = {{{0, 4}, {0, 2}}}}));
+  EXPECT_TRUE(is_refused({.is_permuted = true, .order = {1, 1}}));
+  EXPECT_TRUE(is_refused({.is_permuted = true, .order = {1, 2}}));
+  EXPECT_TRUE(is_refused({.is_permuted = true, .order = {1, 0, 3}}));
+  EXPECT_TRUE(is_refused({.order = {1, 0}}));
+  EXPECT_TRUE(is_refused({.blocks = {{{2, 4}, {}}}}));
+  EXPECT_TRUE(is_refused({.blocks = {{{0, 0}, {}}}}));
+  EXPECT_TRUE(is_refused({.blocks = {{{}, {0, 4}}}}));
+}
+
+TEST(Verify, RefusesLiteralsOfWhatIsNoConstant) {
+  Graph graph("g");
+  const ValueId leaf = graph.add_leaf(ValueKind::kInput, "x", {DType::kF32, {1}, {}});
+  graph.value(leaf).literal = {1.0};
+  EXPECT_FALSE(verify(graph).ok());
 }
 
 }  // namespace

@@ -24,13 +24,13 @@ class Verifier {
     for (size_t i = 0; i < graph_.values().size(); ++i) {
       const Value& value = graph_.values()[i];
       if (!names.insert(value.name).second) return corrupt("[verify] two values are named '" + value.name + "'");
-      const auto numel = value.desc.shape.try_numel();
-      if (!numel || !checked_multiply(*numel, size_bytes(value.desc.dtype)))
-        return corrupt("[verify] value '" + value.name +
-                       "' has no valid size: " + plimsoll::to_string(value.desc.shape));
+      if (!try_size_bytes(value.desc))
+        return corrupt("[verify] value '" + value.name + "' has no valid size: " + plimsoll::to_string(value.desc));
       if (value.kind != ValueKind::kComputed) is_made_[i] = true;
-      if (value.kind == ValueKind::kConstant && static_cast<int64_t>(value.literal.size()) != *numel)
-        return corrupt("[verify] constant '" + value.name + "' lacks elements");
+      const int64_t elements = value.kind == ValueKind::kConstant ? value.desc.numel() : 0;
+      if (static_cast<int64_t>(value.literal.size()) != elements)
+        return corrupt("[verify] '" + value.name + "' has " + std::to_string(value.literal.size()) +
+                       " literal elements; expected " + std::to_string(elements));
       if (value.is_trainable && value.kind != ValueKind::kParameter)
         return corrupt("[verify] '" + value.name + "' is trainable but no parameter");
     }
@@ -55,7 +55,7 @@ class Verifier {
       if (!exists(node.outputs[i])) return fault("has an output that does not exist");
       const Value& output = graph_.value(node.outputs[i]);
       if (output.output_index != static_cast<int>(i) || !output.producer.is_valid() ||
-          &graph_.node(output.producer) != &node)
+          &graph_.node(output.producer) != &node || output.name != output_name(node.name, output.output_index))
         return fault("does not own its output '" + output.name + "'");
       is_made_[node.outputs[i].index()] = true;
     }
@@ -109,6 +109,8 @@ class Verifier {
   }
 
   Status check_ends() {
+    for (size_t i = 0; i < is_made_.size(); ++i)
+      if (!is_made_[i]) return corrupt("[verify] value '" + graph_.values()[i].name + "' is made by no node");
     for (const Output& output : graph_.outputs()) {
       if (!exists(output.value) || !is_made_[output.value.index()] || is_gone_[output.value.index()])
         return corrupt("[verify] output '" + output.name + "' is no live value");

@@ -38,7 +38,7 @@ std::vector<ValueId> Builder::add_all(std::string_view op, std::vector<ValueId> 
   auto dsts = ops_.infer(*def, srcs, *complete);
   if (!dsts.ok()) return refuse(dsts.error().with_context(name));
   const graph::NodeId id = graph_.add_node({.op = std::string(op),
-                                            .name = name,
+                                            .name = graph_.unique_node_name(name, dsts->size()),
                                             .phase = phase_,
                                             .attributes = *complete,
                                             .inputs = std::move(inputs),

@@ -23,9 +23,16 @@ std::vector<ValueId> GradientContext::replace(std::string_view op, Attributes at
   for (ValueId input : node.inputs) srcs.push_back(builder_.desc(input));
   auto dsts = builder_.ops().infer(def, srcs, *complete);
   PLIMSOLL_CHECK(dsts.ok(), dsts.error().message);
+  const size_t known = node.outputs.size();
+  for (size_t i = known; i < dsts->size(); ++i) {
+    const std::string name = graph::output_name(node.name, static_cast<int>(i));
+    if (!builder_.target().find_value(name).is_valid()) continue;
+    builder_.fail(invalid_argument("[" + node.op + "] '" + name + "' is the name of another value; '" + node.name +
+                                   "' needs it for a gradient"));
+    return std::vector<ValueId>(dsts->size() - known);
+  }
   node.op = def.name;
   node.attributes = std::move(*complete);
-  const size_t known = node.outputs.size();
   return builder_.target().add_outputs(node_, std::span(*dsts).subspan(known));
 }
 

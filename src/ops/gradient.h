@@ -40,7 +40,7 @@ class GradientContext {
   std::vector<graph::ValueId> add_all(std::string_view op, std::vector<graph::ValueId> inputs, Attributes attributes,
                                       size_t expected_outputs);
   /// Turns the node itself into `op` with more outputs (its first ones stay what they were) and returns the new ones:
-  /// for ops that make gradients in their forward pass.
+  /// for ops that make gradients in their forward pass. Where another value has the name of one, the builder fails.
   std::vector<graph::ValueId> replace(std::string_view op, Attributes attributes);
 
   /// A scalar or tensor constant that broadcasts.

@@ -126,7 +126,7 @@ class InstructionCheck {
   Status check_tensor(const Kernel& kernel, size_t i) const {
     const bool is_src = i < kernel.srcs.size();
     const TensorDesc& desc = is_src ? kernel.srcs[i] : kernel.dsts[i - kernel.srcs.size()];
-    PLIMSOLL_RETURN_IF_ERROR(expect_bytes(i, *program::try_size_bytes(desc)));
+    PLIMSOLL_RETURN_IF_ERROR(expect_bytes(i, *try_size_bytes(desc)));
     PLIMSOLL_RETURN_IF_ERROR(check_aligned(i, plimsoll::size_bytes(desc.dtype)));
     if (residence(i).space == Space::kDisk) return refusal(i, "is on disk, where no kernel reaches it");
     const Role role = instruction_.operands[i].role;

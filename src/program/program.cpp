@@ -1,8 +1,5 @@
 #include "program/program.h"
 
-#include <algorithm>
-#include <limits>
-
 namespace plimsoll::program {
 namespace {
 
@@ -11,32 +8,7 @@ std::string_view name_of(const std::array<std::string_view, N>& names, Enum valu
   return names[static_cast<size_t>(value)];
 }
 
-bool is_sound(const Layout& layout, int rank) {
-  uint32_t seen = 0;
-  for (int i = 0; layout.is_permuted && i < rank; ++i) {
-    const int axis = layout.order[static_cast<size_t>(i)];
-    if (axis < 0 || axis >= rank || (seen >> axis & 1) != 0) return false;
-    seen |= 1u << axis;
-  }
-  return std::ranges::all_of(layout.blocks, [rank](const Layout::Block& block) {
-    return block.axis < 0 || (block.axis < rank && block.size >= 1);
-  });
-}
-
 }  // namespace
-
-std::optional<int64_t> try_size_bytes(const TensorDesc& desc) {
-  if (!is_sound(desc.layout, desc.shape.rank())) return {};
-  Shape padded = desc.shape;
-  for (const Layout::Block& block : desc.layout.blocks) {
-    if (block.axis < 0) continue;
-    int64_t& extent = padded[block.axis];
-    if (extent < 0 || extent > std::numeric_limits<int64_t>::max() - block.size) return {};
-    extent = (extent + block.size - 1) / block.size * block.size;
-  }
-  const std::optional<int64_t> numel = padded.try_numel();
-  return numel ? checked_multiply(*numel, size_bytes(desc.dtype)) : std::nullopt;
-}
 
 bool runs_in(When when, int64_t iteration, int64_t trips) {
   switch (when) {

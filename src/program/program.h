@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -182,9 +181,6 @@ struct Program {
   std::array<int64_t, kSpaceCount> arena_bytes{};  ///< one arena a space, from offset 0
   friend bool operator==(const Program&, const Program&) = default;
 };
-
-/// Bytes of storage of a tensor, or nothing where its shape or layout makes no sense or the size overflows.
-std::optional<int64_t> try_size_bytes(const TensorDesc& desc);
 
 /// Whether an instruction runs in this iteration of so many.
 bool runs_in(When when, int64_t iteration, int64_t trips);

@@ -56,6 +56,16 @@ TEST(Autodiff, RefusesGradientsOfWhatIsComputed) {
   EXPECT_EQ(gradients.error().message, "[autodiff] 'ln' is computed; gradients are those of parameters and inputs");
 }
 
+TEST(Builder, NamesNodesSoThatNoOutputsNameIsTaken) {
+  Graph graph("g");
+  ops::Builder b(graph, table());
+  const ValueId x = b.input("half:1", f32({4}));
+  const auto halves =
+      b.add_all("split", {x}, {{"axis", int64_t{0}}, {"sizes", std::vector<int64_t>{2, 2}}}, 2, {.name = "half"});
+  ASSERT_TRUE(b.status().ok()) << b.status().error().message;
+  EXPECT_EQ(graph.value(halves[1]).name, "half.1:1");
+}
+
 TEST(Builder, RefusesAStepScalarWhoseNameIsTaken) {
   Graph graph("g");
   ops::Builder b(graph, table());

@@ -44,7 +44,7 @@ ValueId attend(ModelBuilder& b, const Heads& heads, const AttendOptions& options
   if (options.dropout != 0) {
     for (const char* scalar : {"seed", "step", "microbatch"}) srcs.push_back(b.scalar(scalar, DType::kI64));
     attributes.set("dropout", options.dropout);
-    attributes.set("path", b.target().unique_node_name(b.path("attention")));
+    attributes.set("path", b.target().unique_node_name(b.path("attention"), 2));
   }
   return merge_heads(b, b.add("attention", srcs, attributes));
 }
