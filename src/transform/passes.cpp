@@ -1,11 +1,9 @@
 #include "transform/passes.h"
 
-#include <fstream>
 #include <span>
 
 #include "core/stopwatch.h"
 #include "core/suggest.h"
-#include "graph/text.h"
 #include "graph/verify.h"
 #include "transform/common_subexpressions.h"
 #include "transform/dead_code.h"
@@ -45,17 +43,6 @@ Result<std::vector<const Pass*>> try_select(std::span<const std::string> names) 
   return out;
 }
 
-Status dump(const Graph& graph, const PassOptions& options, size_t position, const std::string& name) {
-  if (options.dump_folder.empty()) return {};
-  const auto path = options.dump_folder / (std::to_string(position) + "-" + name + ".txt");
-  std::error_code ignored;  // the write below fails where there is no folder, and names the path
-  std::filesystem::create_directories(options.dump_folder, ignored);
-  std::ofstream file(path);
-  file << graph::to_text(graph);
-  file.close();
-  return file ? Status() : Status(io_error("[passes] cannot write '" + path.string() + "'"));
-}
-
 Graph run_timed(const Pass& pass, const Graph& graph, const ops::OpTable& ops, const PassOptions& options,
                 std::vector<PassReport>* reports) {
   const Stopwatch watch;
@@ -86,10 +73,9 @@ Result<Graph> run_passes(Graph graph, const ops::OpTable& ops, const PassOptions
                          std::vector<PassReport>* reports) {
   PLIMSOLL_RETURN_IF_ERROR(graph::verify(graph));
   PLIMSOLL_ASSIGN(const std::vector<const Pass*> passes, try_select(options.passes));
-  PLIMSOLL_RETURN_IF_ERROR(dump(graph, options, 0, "before"));
-  for (size_t i = 0; i < passes.size(); ++i) {
-    graph = run_timed(*passes[i], graph, ops, options, reports);
-    PLIMSOLL_RETURN_IF_ERROR(dump(graph, options, i + 1, passes[i]->name));
+  for (const Pass* pass : passes) {
+    graph = run_timed(*pass, graph, ops, options, reports);
+    if (options.dump != nullptr) PLIMSOLL_RETURN_IF_ERROR(options.dump->write(pass->name, graph));
   }
   return graph;
 }

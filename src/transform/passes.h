@@ -1,11 +1,11 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "core/result.h"
 #include "transform/constant_folding.h"
+#include "transform/graph_dump.h"
 
 namespace plimsoll::transform {
 
@@ -16,8 +16,7 @@ struct PassOptions {
   std::vector<std::string> passes = pass_names();  ///< what runs, in this order; leave a name out to switch it off
   int64_t max_folded_elements = kMaxFoldedElements;
   bool keeps_interface = true;  ///< unread inputs, parameters and states stay
-  /// Where the graph's text is written: `0-before.txt`, then `N-PASS.txt` after each. Empty: nowhere.
-  std::filesystem::path dump_folder = {};
+  GraphDump* dump = nullptr;    ///< takes the graph after each pass, under the pass's name; nullptr: nobody does
 };
 
 /// What one pass did.

@@ -261,7 +261,8 @@ TEST(Passes, ReportsAndDumpsEachPass) {
   std::filesystem::remove_all(folder);
   const Graph graph = RandomGraph(table(), 3).run();
   std::vector<PassReport> reports;
-  const Graph after = run_passes(graph, table(), {.dump_folder = folder}, &reports).value();
+  GraphDump dump = GraphDump::try_make(folder).value();
+  const Graph after = run_passes(graph, table(), {.dump = &dump}, &reports).value();
   ASSERT_EQ(reports.size(), pass_names().size());
   EXPECT_EQ(reports.front().nodes_before, static_cast<int64_t>(graph.nodes().size()));
   EXPECT_EQ(reports.back().nodes_after, static_cast<int64_t>(after.nodes().size()));
@@ -270,20 +271,39 @@ TEST(Passes, ReportsAndDumpsEachPass) {
     EXPECT_LE(reports[i].nodes_after, reports[i].nodes_before);
   }
   std::stringstream dumped;
-  dumped << std::ifstream(folder / "3-dead_code.txt").rdbuf();
+  dumped << std::ifstream(folder / "02-dead_code.txt").rdbuf();
   EXPECT_EQ(dumped.str(), graph::to_text(after));
-  EXPECT_TRUE(std::filesystem::exists(folder / "0-before.txt"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "00-constant_folding.txt"));
   std::filesystem::remove_all(folder);
 }
 
-TEST(Passes, NamesAnUnknownPassAndAnUnwritableFolder) {
-  const Graph graph = parse(kAccumulating);
-  const auto unknown = run_passes(graph, table(), {.passes = {"dead_kode"}});
+TEST(Passes, NamesAnUnknownPass) {
+  const auto unknown = run_passes(parse(kAccumulating), table(), {.passes = {"dead_kode"}});
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.error().message, "[passes] there is no pass 'dead_kode'; did you mean 'dead_code'?");
-  const auto unwritable = run_passes(graph, table(), {.dump_folder = "/dev/null/dump"});
-  ASSERT_FALSE(unwritable.ok());
-  EXPECT_EQ(unwritable.error().code, ErrorCode::kIo);
+}
+
+TEST(Passes, GraphsBeforeAndAfterAreReadBackFromTheirText) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    const Graph graph = RandomGraph(table(), seed).run();
+    for (const std::string& text : {graph::to_text(graph), graph::to_text(run_passes(graph, table()).value())})
+      EXPECT_EQ(graph::to_text(graph::try_parse_graph(text).value()), text) << "seed " << seed;
+  }
+}
+
+TEST(GraphDump, TakesOnlyAFolderWithoutFiles) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "plimsoll_graph_dump";
+  std::filesystem::remove_all(folder);
+  const Graph graph = parse(kAccumulating);
+  GraphDump dump = GraphDump::try_make(folder / "a" / "b").value();
+  ASSERT_TRUE(dump.write("only", graph).ok());
+  const auto again = GraphDump::try_make(folder / "a" / "b");
+  ASSERT_FALSE(again.ok());
+  EXPECT_NE(again.error().message.find("holds files"), std::string::npos);
+  EXPECT_EQ(GraphDump::try_make(folder / "a" / "b" / "00-only.txt").error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(GraphDump::try_make("/dev/null/dump").error().code, ErrorCode::kIo);
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(dump.write("more", graph).error().code, ErrorCode::kIo);
 }
 
 }  // namespace

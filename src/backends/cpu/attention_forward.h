@@ -27,18 +27,35 @@ struct AttentionForward {
   int64_t row_stride() const { return sizes.heads * sizes.head_size; }
 };
 
-/// The dropout of a kernel's weights, if it has any.
-inline std::optional<Dropout> weight_dropout(const program::Kernel& kernel, const ops::AttentionSizes& sizes) {
-  const double p = kernel.attributes.get_float("dropout");
-  if (p == 0) return std::nullopt;
-  return Dropout(p, kernel.attributes.get_string("path"), sizes.weights());
+/// The factor on q · k that the kernel's attributes ask for.
+inline float attention_scale(const program::Kernel& kernel, const ops::AttentionSizes& sizes) {
+  return static_cast<float>(ops::attention_scale(kernel.attributes.get_float("scale"), sizes.head_size));
 }
 
-/// What it is in one launch; the step scalars are the last of the kernel's sources.
-inline std::optional<DropoutDraw> weight_draw(const std::optional<Dropout>& dropout, const LaunchArgs& args) {
-  if (!dropout) return std::nullopt;
-  return dropout->draw(args, args.srcs.size() - ops::kAttentionScalars);
-}
+/// What attention and its gradient decide alike.
+struct AttentionSettings {
+  ops::AttentionSizes sizes;
+  float scale;
+  bool causal;
+  bool has_mask;
+  std::optional<Dropout> dropout;  ///< of the weights
+
+  /// `required`: the kernel's sources that are always there.
+  AttentionSettings(const program::Kernel& kernel, size_t required)
+      : sizes(ops::attention_sizes(kernel.srcs[0].shape, kernel.srcs[1].shape)),
+        scale(attention_scale(kernel, sizes)),
+        causal(kernel.attributes.get_bool("causal")) {
+    const double p = kernel.attributes.get_float("dropout");
+    has_mask = ops::has_attention_mask(kernel.srcs.size(), required, p);
+    if (p != 0) dropout.emplace(p, kernel.attributes.get_string("path"), sizes.weights());
+  }
+
+  /// The dropout of one launch, if there is any; the step scalars are the last of the kernel's sources.
+  std::optional<DropoutDraw> draw(const LaunchArgs& args) const {
+    if (!dropout) return std::nullopt;
+    return dropout->draw(args, args.srcs.size() - ops::kAttentionScalars);
+  }
+};
 
 /// The offset with which the last query sees all keys, and, where not causal, every query does.
 inline int64_t attention_offset(const ops::AttentionSizes& sizes, bool causal) {

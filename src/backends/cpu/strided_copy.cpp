@@ -72,22 +72,6 @@ std::unique_ptr<Kernel> make_copy_kernel(std::span<const StridedCopy::Axis> axes
       [copy, &pool = context.pool](const LaunchArgs& args) { copy.run(pool, args.srcs[0], args.dsts[0]); });
 }
 
-std::unique_ptr<Kernel> make_repeat_kernel(const program::Kernel& kernel, const CpuContext& context) {
-  const Shape& src = kernel.srcs[0].shape;
-  const Shape& dst = kernel.dsts[0].shape;
-  const auto from = plain_strides(src);
-  const auto to = plain_strides(dst);
-  std::vector<StridedCopy::Axis> axes;
-  for (int axis = 0; axis < dst.rank(); ++axis) {
-    const int src_axis = axis - (dst.rank() - src.rank());
-    const int64_t extent = src_axis < 0 ? 1 : src[src_axis];
-    const int64_t stride = to[static_cast<size_t>(axis)];
-    axes.push_back({extent == 0 ? 0 : dst[axis] / extent, 0, extent * stride});
-    axes.push_back({extent, src_axis < 0 ? 0 : from[static_cast<size_t>(src_axis)], stride});
-  }
-  return make_copy_kernel(axes, 0, kernel, context);
-}
-
 std::array<int64_t, Shape::kMaxRank> plain_strides(const Shape& shape) {
   std::array<int64_t, Shape::kMaxRank> out{};
   int64_t stride = 1;

@@ -41,9 +41,6 @@ class StridedCopy {
 std::unique_ptr<Kernel> make_copy_kernel(std::span<const StridedCopy::Axis> axes, int64_t src_offset,
                                          const program::Kernel& kernel, const CpuContext& context);
 
-/// The kernel of an op that repeats its source along axes, counted from the last, until it fills the destination.
-std::unique_ptr<Kernel> make_repeat_kernel(const program::Kernel& kernel, const CpuContext& context);
-
 /// Elements between neighbours along each axis of a plain tensor.
 std::array<int64_t, Shape::kMaxRank> plain_strides(const Shape& shape);
 

@@ -193,26 +193,23 @@ namespace {
 
 Result<std::unique_ptr<Kernel>> prepare_attention(const program::Kernel& kernel, const CpuContext& context) {
   PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {3, 4, 5, 6}));
-  AttentionForward attention{.sizes = ops::attention_sizes(kernel.srcs[0].shape, kernel.srcs[1].shape)};
-  attention.scale =
-      static_cast<float>(ops::attention_scale(kernel.attributes.get_float("scale"), attention.sizes.head_size));
-  attention.offset = attention_offset(attention.sizes, kernel.attributes.get_bool("causal"));
+  const AttentionSettings settings(kernel, 3);
   compile_sgemm(false, true);
   compile_sgemm(false, false);
-  const bool has_mask = ops::has_attention_mask(kernel.srcs.size(), 3, kernel.attributes.get_float("dropout"));
-  const std::optional<Dropout> dropout = weight_dropout(kernel, attention.sizes);
-  const auto launch = [=, &pool = context.pool](const LaunchArgs& args) {
-    AttentionForward a = attention;
-    a.q = src<float>(args, 0);
-    a.k = src<float>(args, 1);
-    a.v = src<float>(args, 2);
-    a.mask = has_mask ? src<int32_t>(args, 3) : nullptr;
-    a.o = dst<float>(args, 0);
-    a.lse = dst<float>(args, 1);
-    a.dropout = weight_draw(dropout, args);
-    attend(a, pool, args.workspace);
+  const auto launch = [settings, &pool = context.pool](const LaunchArgs& args) {
+    attend({.sizes = settings.sizes,
+            .offset = attention_offset(settings.sizes, settings.causal),
+            .scale = settings.scale,
+            .q = src<float>(args, 0),
+            .k = src<float>(args, 1),
+            .v = src<float>(args, 2),
+            .mask = settings.has_mask ? src<int32_t>(args, 3) : nullptr,
+            .o = dst<float>(args, 0),
+            .lse = dst<float>(args, 1),
+            .dropout = settings.draw(args)},
+           pool, args.workspace);
   };
-  return make_kernel(launch, attend_bytes(attention.sizes, context.pool.threads()));
+  return make_kernel(launch, attend_bytes(settings.sizes, context.pool.threads()));
 }
 
 }  // namespace

@@ -116,15 +116,7 @@ int64_t tile_numel(const ops::AttentionSizes& sizes) {
 /// Source: Dao, "FlashAttention-2", 2023, algorithm 2.
 class HeadGrad {
  public:
-  struct Settings {
-    ops::AttentionSizes sizes;
-    float scale;
-    bool causal;
-    bool has_mask;
-    std::optional<Dropout> dropout;
-  };
-
-  HeadGrad(const Settings& settings, const LaunchArgs& args, int64_t head)
+  HeadGrad(const AttentionSettings& settings, const LaunchArgs& args, int64_t head)
       : settings_(settings),
         head_(head),
         stride_(settings.sizes.heads * settings.sizes.head_size),
@@ -137,7 +129,7 @@ class HeadGrad {
         lse_(src<float>(args, 4) + head * settings.sizes.queries),
         d_o_(src<float>(args, 5) + q_at_),
         mask_(settings.has_mask ? src<int32_t>(args, 6) + head / settings.sizes.heads * settings.sizes.keys : nullptr),
-        dropout_(weight_draw(settings.dropout, args)),
+        dropout_(settings.draw(args)),
         d_q_(dst<float>(args, 0) + q_at_),
         d_k_(dst<float>(args, 1) + k_at_),
         d_v_(dst<float>(args, 2) + k_at_) {}
@@ -231,7 +223,7 @@ class HeadGrad {
     add_product({tile.d_score, tile.stride}, k, queries.size(), keys.size(), d_q_ + queries.begin * stride_);
   }
 
-  const Settings& settings_;
+  const AttentionSettings& settings_;
   int64_t head_;
   int64_t stride_;
   int64_t q_at_;
@@ -251,22 +243,17 @@ class HeadGrad {
 
 Result<std::unique_ptr<Kernel>> prepare_attention_grad(const program::Kernel& kernel, const CpuContext& context) {
   PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {6, 7, 8, 9}));
-  const ops::AttentionSizes sizes = ops::attention_sizes(kernel.srcs[0].shape, kernel.srcs[1].shape);
-  const HeadGrad::Settings settings{
-      .sizes = sizes,
-      .scale = static_cast<float>(ops::attention_scale(kernel.attributes.get_float("scale"), sizes.head_size)),
-      .causal = kernel.attributes.get_bool("causal"),
-      .has_mask = ops::has_attention_mask(kernel.srcs.size(), 6, kernel.attributes.get_float("dropout")),
-      .dropout = weight_dropout(kernel, sizes)};
+  const AttentionSettings settings(kernel, 6);
+  const ops::AttentionSizes& sizes = settings.sizes;
   compile_sgemm(false, true);
   compile_sgemm(true, false);
   compile_sgemm(false, false);
   const Cut cut = cut_evenly(sizes.batch * sizes.heads);
   const int64_t numel = tile_numel(sizes);
-  const auto launch = [=, &pool = context.pool](const LaunchArgs& args) {
+  const auto launch = [settings, cut, numel, &pool = context.pool](const LaunchArgs& args) {
     run_in_rooms(pool, cut, numel, args.workspace, [&](Range heads, float* room) {
       RoomCutter cutter(room);
-      ScoreTile tile = make_tile(sizes, cutter);
+      ScoreTile tile = make_tile(settings.sizes, cutter);
       for (int64_t head = heads.begin; head < heads.end; ++head) HeadGrad(settings, args, head).run(tile);
     });
   };

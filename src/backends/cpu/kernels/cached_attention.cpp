@@ -9,21 +9,21 @@ namespace {
 /// Query t sees keys <= position + t, as far as the cache goes.
 Result<std::unique_ptr<Kernel>> prepare_cached_attention(const program::Kernel& kernel, const CpuContext& context) {
   PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {3}));
-  AttentionForward attention{.sizes = ops::attention_sizes(kernel.srcs[0].shape, kernel.srcs[1].shape)};
-  attention.scale =
-      static_cast<float>(ops::attention_scale(kernel.attributes.get_float("scale"), attention.sizes.head_size));
+  const ops::AttentionSizes sizes = ops::attention_sizes(kernel.srcs[0].shape, kernel.srcs[1].shape);
+  const float scale = attention_scale(kernel, sizes);
   compile_sgemm(false, true);
   compile_sgemm(false, false);
-  const auto launch = [=, &pool = context.pool](const LaunchArgs& args) {
-    AttentionForward a = attention;
-    a.offset = std::clamp<int64_t>(*src<int64_t>(args, 3), -a.sizes.queries, a.sizes.keys);
-    a.q = src<float>(args, 0);
-    a.k = src<float>(args, 1);
-    a.v = src<float>(args, 2);
-    a.o = dst<float>(args, 0);
-    attend(a, pool, args.workspace);
+  const auto launch = [sizes, scale, &pool = context.pool](const LaunchArgs& args) {
+    attend({.sizes = sizes,
+            .offset = std::clamp<int64_t>(*src<int64_t>(args, 3), -sizes.queries, sizes.keys),
+            .scale = scale,
+            .q = src<float>(args, 0),
+            .k = src<float>(args, 1),
+            .v = src<float>(args, 2),
+            .o = dst<float>(args, 0)},
+           pool, args.workspace);
   };
-  return make_kernel(launch, attend_bytes(attention.sizes, context.pool.threads()));
+  return make_kernel(launch, attend_bytes(sizes, context.pool.threads()));
 }
 
 }  // namespace
