@@ -203,6 +203,8 @@ Result<std::span<const float>> Training::find_output(const std::string& name, co
   return as_floats(session_->train().output(name), desc);
 }
 
+const std::vector<std::string>& Training::notes() const { return session_->plan().notes; }
+
 std::vector<memory::LedgerRow> Training::memory() const {
   session_->read_runtime();
   return session_->ledger().rows();

@@ -96,6 +96,9 @@ class Training {
   Result<std::span<const float>> output(std::string_view name) const;
 
   const MemoryPlan& memory_plan() const { return memory_plan_; }
+  /// What the model's author should hear of the step, one sentence each: trainable parameters that no gradient reaches,
+  /// work that is done twice. Mostly none.
+  const std::vector<std::string>& notes() const;
   /// Bytes by category, now and at their peak.
   std::vector<memory::LedgerRow> memory() const;
   /// Updates so far.

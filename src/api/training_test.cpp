@@ -150,6 +150,25 @@ TEST(Training, SaysHowToKeepGradients) {
   EXPECT_EQ(start(options).gradient("w").error().message, "gradients are not kept; compile with keep_gradients = true");
 }
 
+TEST(Training, NotesWhatItsAuthorMayNotExpect) {
+  EXPECT_TRUE(start(sgd(0.1)).notes().empty());
+  models::Model model{.name = "scaled"};
+  models::ModelBuilder b(model, standard_ops());
+  const auto x = b.input("x", {DType::kF32, {4, 2}, {}});
+  const auto targets = b.input("targets", {DType::kI32, {4}, {}});
+  b.weight("idle", {3}, models::constant(0));
+  const auto loss = b.add("linear_cross_entropy",
+                          {x, b.weight("w", {3, 2}, models::normal(0.5)), targets, b.scalar("inv_valid", DType::kF32)},
+                          {}, {.name = "head"});
+  model.loss = b.add("multiply", {loss, b.constant("half", {DType::kF32, {}, {}}, {0.5})});
+  ASSERT_TRUE(b.status().ok()) << b.status().error().message;
+  const auto training = Training::compile(std::move(model), sgd(0.1));
+  ASSERT_TRUE(training.ok()) << training.error().message;
+  ASSERT_EQ(training->notes().size(), 2u);
+  EXPECT_EQ(training->notes()[0], "no gradient reaches the trainable parameter 'idle'");
+  EXPECT_NE(training->notes()[1].find("[linear_cross_entropy] 'head' runs twice"), std::string::npos);
+}
+
 TEST(Training, StopsBeforeANumberThatIsNotFiniteReachesAParameter) {
   Training training = start(sgd(0.1));
   const std::vector<float> w = copy(training.parameter("w"));

@@ -22,6 +22,7 @@ struct Options {
   std::string rates;
   int threads = 0;
   bool inference = false;
+  std::string dump_passes;
   bool json = false;
 };
 
@@ -50,6 +51,22 @@ void show(engine::CompiledProgram program, const engine::MemoryNeed& need, std::
   print_plan(program.plan, need, ram, how.json);
 }
 
+/// Makes the training graph once more, with a file for each of its stages.
+Status dump_passes(const std::string& folder, const engine::SessionSpec& spec, const ops::OpTable& ops) {
+  if (folder.empty()) return {};
+  PLIMSOLL_ASSIGN(transform::GraphDump dump, transform::GraphDump::try_make(folder));
+  PLIMSOLL_RETURN_IF_ERROR(engine::make_training_graph(spec.training, ops, spec.optimizer, spec.update, &dump));
+  return {};
+}
+
+Status show_training(const engine::SessionPlan& plan, std::optional<Bytes> ram, engine::Environment& environment,
+                     const Options& o, const Shown& how) {
+  PLIMSOLL_RETURN_IF_ERROR(dump_passes(o.dump_passes, plan.spec, environment.ops()));
+  show(plan.train, plan.need, ram, environment, how);
+  print_warnings(plan, environment);
+  return {};
+}
+
 Status plan_run_file(const Options& o, std::optional<Bytes> ram, const Shown& how) {
   PLIMSOLL_ASSIGN(engine::RunConfig config, try_load_config(o, ram));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = static_cast<int>(config.run.threads),
@@ -60,8 +77,7 @@ Status plan_run_file(const Options& o, std::optional<Bytes> ram, const Shown& ho
     return {};
   }
   PLIMSOLL_ASSIGN(const auto trainer, engine::Trainer::make(std::move(config), *environment));
-  show(trainer->plan().train, trainer->plan().need, trainer->ram(), *environment, how);
-  return {};
+  return show_training(trainer->plan(), trainer->ram(), *environment, o, how);
 }
 
 /// Without a budget this is a question about any machine: then the plan is shown even where this one is too small.
@@ -85,7 +101,7 @@ Status plan_zoo_model(const Options& o, std::optional<Bytes> ram, const Shown& h
     return {};
   }
   PLIMSOLL_ASSIGN(const engine::SessionPlan plan, plan_zoo_step(step, *environment, ram));
-  show(plan.train, plan.need, ram, *environment, how);
+  PLIMSOLL_RETURN_IF_ERROR(show_training(plan, ram, *environment, o, how));
   warn_where_refused(plan.need, ram);
   return {};
 }
@@ -114,9 +130,17 @@ void add_plan(CLI::App& app, Action& action) {
   command->add_option("--set", options->overrides, "Override a key of the run file (repeatable)");
   add_threads_option(*command, options->threads);
   add_rates_option(*command, options->rates);
-  command->add_flag("--inference", options->inference, "Without gradients and optimizer");
+  const CLI::Option* inference =
+      command->add_flag("--inference", options->inference, "Without gradients and optimizer");
+  command
+      ->add_option("--dump-passes", options->dump_passes,
+                   "Write the training graph as text into this folder, a file a stage: 00-built.txt, 01-autodiff.txt, "
+                   "02-updates.txt, then one after each pass; made where there is none, refused where it holds files")
+      ->excludes(inference);
   add_json_option(*command, options->json);
-  command->footer("Examples:\n  plimsoll plan gpt2-124m --batch 4 --seq 64\n  plimsoll plan run.toml --ram 500MiB");
+  command->footer(
+      "Examples:\n  plimsoll plan gpt2-124m --batch 4 --seq 64\n  plimsoll plan run.toml --ram 500MiB\n"
+      "  plimsoll plan gpt2-124m --dump-passes passes && diff passes/04* passes/05*");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -24,4 +24,10 @@ void print_plan(const plan::Plan& plan, const engine::MemoryNeed& need, std::opt
   std::fflush(stdout);
 }
 
+void print_warnings(const engine::SessionPlan& plan, engine::Environment& environment) {
+  for (const std::string& note : plan.notes) std::fprintf(stderr, "warning: %s\n", note.c_str());
+  for (const std::string& fallback : plan.train.fallbacks(environment.catalogue()))
+    std::fprintf(stderr, "warning: runs on the slow reference backend: %s\n", fallback.c_str());
+}
+
 }  // namespace plimsoll::apps

@@ -66,10 +66,7 @@ class TrainCommand {
   void print_plan() {
     const engine::SessionPlan& plan = trainer_.plan();
     apps::print_plan(plan.train.plan, plan.need, trainer_.ram(), options_.json);
-    for (const std::string& name : plan.unreached)
-      std::fprintf(stderr, "warning: no gradient reaches the trainable parameter '%s'\n", name.c_str());
-    for (const std::string& fallback : plan.train.fallbacks(trainer_.environment().catalogue()))
-      std::fprintf(stderr, "warning: runs on the slow reference backend: %s\n", fallback.c_str());
+    apps::print_warnings(plan, trainer_.environment());
   }
 
   bool report_preparation(const std::string& what, double share) {

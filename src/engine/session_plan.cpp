@@ -75,7 +75,7 @@ Result<SessionPlan> plan_session(SessionSpec spec, Environment& environment, std
   PLIMSOLL_ASSIGN(TrainingGraph training,
                   make_training_graph(out.spec.training, environment.ops(), out.spec.optimizer, out.spec.update));
   out.training_graph = std::move(training.graph);
-  out.unreached = std::move(training.unreached);
+  out.notes = std::move(training.notes);
   PLIMSOLL_ASSIGN(out.train, compile(out.training_graph, environment, {.microbatches = out.spec.microbatches}, {}));
   std::vector<const CompiledProgram*> programs{&out.train};
   if (out.spec.evaluation) {

@@ -37,7 +37,7 @@ struct MemoryNeed {
 struct SessionPlan {
   SessionSpec spec;
   graph::Graph training_graph;
-  std::vector<std::string> unreached;  ///< trainable parameters that no gradient reaches
+  std::vector<std::string> notes;  ///< of the training graph, for the user
   CompiledProgram train;
   std::optional<CompiledProgram> evaluate;
   std::optional<CompiledProgram> generate;

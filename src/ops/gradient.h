@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "ops/builder.h"
@@ -48,6 +49,10 @@ class GradientContext {
   /// `gradient` summed over the axes along which `shape` was broadcast.
   graph::ValueId sum_to(graph::ValueId gradient, Shape shape);
 
+  /// Keeps what the user should hear of how this gradient is made, e.g. that it costs more than need be.
+  void note(std::string text) { notes_.push_back("[" + node().op + "] '" + node().name + "' " + std::move(text)); }
+  std::span<const std::string> notes() const { return notes_; }
+
   void set_d_src(size_t i, graph::ValueId gradient) { d_srcs_[i] = gradient; }
   std::span<const graph::ValueId> d_srcs() const { return d_srcs_; }
 
@@ -60,6 +65,7 @@ class GradientContext {
   std::vector<bool> wanted_;
   bool is_loss_root_;
   std::vector<graph::ValueId> d_srcs_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace plimsoll::ops

@@ -95,6 +95,7 @@ class Differentiator {
     const size_t first_made = graph_.nodes().size();
     ops::GradientContext context(builder_, id, d_dsts, std::move(wants), is_root);
     builder_.ops().at(graph_.node(id).op).gradient(context);
+    notes_.insert(notes_.end(), context.notes().begin(), context.notes().end());
     PLIMSOLL_RETURN_IF_ERROR(check_all_are_used(id, d_dsts, context, first_made));
     PLIMSOLL_RETURN_IF_ERROR(builder_.status());
     for (ValueId output : graph_.node(id).outputs) drop_pending(output);
@@ -195,7 +196,7 @@ class Differentiator {
   }
 
   Gradients collect() const {
-    Gradients out;
+    Gradients out{.entries = {}, .unreached = {}, .notes = notes_};
     for (ValueId id : wanted_) {
       const auto it = pending_.find(id);
       if (it == pending_.end())
@@ -212,6 +213,7 @@ class Differentiator {
   ValueId one_;  ///< d loss / d loss
   std::vector<ValueId> wanted_;
   std::vector<bool> depends_;
+  std::vector<std::string> notes_;
   std::unordered_map<ValueId, Pending> pending_;  ///< by value whose producer has not been reached yet
   std::unordered_map<ValueId, int> pending_in_;   ///< by storage root: how many pending gradients are in it
 };

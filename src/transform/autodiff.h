@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "ops/builder.h"
@@ -14,6 +15,7 @@ struct Gradients {
   };
   std::vector<Entry> entries;             ///< one for each wanted value that the loss depends on, in the order wanted
   std::vector<graph::ValueId> unreached;  ///< wanted values on which the loss does not depend
+  std::vector<std::string> notes;         ///< what gradient rules say of themselves that a user should hear
 };
 
 /// Appends the backward pass of `loss` (reverse mode) to the builder's graph: for each wanted value, d loss / d value.

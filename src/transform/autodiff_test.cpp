@@ -48,6 +48,48 @@ TEST(Autodiff, RefusesALossThatTakesSuchAnOutputBesideTheFirst) {
             "[autodiff] no gradient flows through output 2 of layer_norm 'ln'; keep it out of the loss");
 }
 
+/// Logits of x [2,3] for four classes, and their loss.
+struct Classifier {
+  Graph graph{"classifier"};
+  ops::Builder b{graph, table()};
+  ValueId x = b.input("x", f32({2, 3}));
+  ValueId weight = b.parameter("weight", f32({4, 3}));
+  ValueId loss = b.add("linear_cross_entropy",
+                       {x, weight, b.input("targets", {DType::kI32, {2}, {}}), b.scalar("inv_valid", DType::kF32)}, {},
+                       {.name = "head"});
+};
+
+TEST(Autodiff, SaysThatALossRunsTwiceWhereItIsNotTheRoot) {
+  Classifier c;
+  const ValueId two = c.b.constant("two", f32({}), {2.0});
+  const auto gradients = differentiate(c.b, c.b.add("multiply", {c.loss, two}), std::vector{c.weight});
+  ASSERT_TRUE(gradients.ok()) << gradients.error().message;
+  EXPECT_EQ(gradients->notes, std::vector<std::string>{
+                                  "[linear_cross_entropy] 'head' runs twice a step, once for the loss and once for its "
+                                  "gradients: the loss that is trained on is neither its output nor a sum with it"});
+}
+
+TEST(Autodiff, SaysNothingWhereALossRunsOnce) {
+  Classifier root;
+  EXPECT_TRUE(differentiate(root.b, root.loss, std::vector{root.weight})->notes.empty());
+  Classifier term;
+  const ValueId penalty = term.b.add("sum_of_squares", {term.weight});
+  EXPECT_TRUE(differentiate(term.b, term.b.add("add", {term.loss, penalty}), std::vector{term.weight})->notes.empty());
+  Classifier frozen;
+  const ValueId scaled = frozen.b.add("multiply", {frozen.loss, frozen.b.add("sum_of_squares", {frozen.x})});
+  const auto unreached = differentiate(frozen.b, scaled, std::vector<ValueId>{});
+  EXPECT_TRUE(unreached->notes.empty());
+}
+
+TEST(Autodiff, RefusesAGradientWhoseNameIsTaken) {
+  Classifier c;
+  c.b.input("head:1", f32({}));
+  const auto gradients = differentiate(c.b, c.loss, std::vector{c.weight});
+  ASSERT_FALSE(gradients.ok());
+  EXPECT_EQ(gradients.error().message,
+            "[linear_cross_entropy] 'head:1' is the name of another value; 'head' needs it for a gradient");
+}
+
 TEST(Autodiff, RefusesGradientsOfWhatIsComputed) {
   Norm norm;
   const ValueId loss = norm.sum(norm.outputs[0]);

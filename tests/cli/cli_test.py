@@ -244,6 +244,27 @@ class Cli(unittest.TestCase):
             self.assertGreater(row["category_bytes"]["parameters"], 0)
             self.assertEqual(row["arena_bytes"], row["arena_lower_bound"])
 
+    def test_passes_are_dumped_a_file_a_stage(self):
+        stages = ["built", "autodiff", "updates", "constant_folding", "common_subexpressions", "dead_code"]
+        for target in ["mlp-mnist", "run.toml"]:
+            folder = os.path.join(self.path, "dump", target)
+            plan = ["plan", target, "--rates", "1e11,1e10", "--json"]
+            done = self.run_it(*plan, "--dump-passes", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout, self.run_it(*plan).stdout)
+            self.assertEqual(sorted(os.listdir(folder)), [f"{i:02}-{stage}.txt" for i, stage in enumerate(stages)])
+            texts = [open(os.path.join(folder, name), encoding="utf-8").read() for name in sorted(os.listdir(folder))]
+            self.assertTrue(all(text.startswith("graph \"") for text in texts))
+            self.assertNotIn(" backward (", texts[0])
+            self.assertIn(" backward (", texts[1])
+            self.assertNotIn(" update (", texts[1])
+            self.assertIn(" update (", texts[2])
+            self.assertLess(texts[5].count("\n"), texts[2].count("\n"))
+            self.refused(2, "holds files", *plan, "--dump-passes", folder)
+        self.refused(2, "is no folder", "plan", "mlp-mnist", "--dump-passes", "text.txt")
+        self.refused(2, "--inference", "plan", "mlp-mnist", "--inference", "--dump-passes", "other")
+        self.assertFalse(os.path.exists(os.path.join(self.path, "other")))
+
     def test_what_cannot_be_is_one_clear_line(self):
         self.refused(2, "did you mean 'gpt2-124m'", "plan", "gpt2-124")
         self.refused(2, "did you mean", "train", "run.toml", "--set", "train.batchsize=3")

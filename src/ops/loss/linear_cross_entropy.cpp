@@ -111,16 +111,20 @@ void evaluate(std::span<const Array> srcs, std::span<Array> dsts, const Attribut
 }
 
 /// The gradients come out of the forward pass itself where the loss is what differentiation starts from; elsewhere the
-/// pass is run again, and its gradients are multiplied by d_loss.
+/// pass is run again, and its gradients are multiplied by d_loss, of which the user is told.
 void gradient(GradientContext& c) {
   const bool has_bias = c.src_count() > kBias;
   // The loss is proportional to inv_valid.
   if (c.wants(kInvValid))
     c.set_d_src(kInvValid, c.add("multiply", {c.d_dst(0), c.add("divide", {c.dst(0), c.src(kInvValid)})}));
+  if (!c.wants(kX) && !c.wants(kWeight) && !c.wants(kBias)) return;
   std::vector<graph::ValueId> d;
   if (c.is_loss_root()) {
     d = c.replace("linear_cross_entropy_with_grad", Attributes(c.attributes()));
   } else {
+    c.note(
+        "runs twice a step, once for the loss and once for its gradients: the loss that is trained on is neither its "
+        "output nor a sum with it");
     std::vector<graph::ValueId> srcs;
     for (size_t i = 0; i < c.src_count(); ++i) srcs.push_back(c.src(i));
     d = c.add_all("linear_cross_entropy_with_grad", srcs, c.attributes(), has_bias ? 4 : 3);
