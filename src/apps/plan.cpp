@@ -130,8 +130,7 @@ void add_plan(CLI::App& app, Action& action) {
   command->add_option("--set", options->overrides, "Override a key of the run file (repeatable)");
   add_threads_option(*command, options->threads);
   add_rates_option(*command, options->rates);
-  const CLI::Option* inference =
-      command->add_flag("--inference", options->inference, "Without gradients and optimizer");
+  CLI::Option* inference = command->add_flag("--inference", options->inference, "Without gradients and optimizer");
   command
       ->add_option("--dump-passes", options->dump_passes,
                    "Write the training graph as text into this folder, a file a stage: 00-built.txt, 01-autodiff.txt, "
