@@ -8,7 +8,8 @@ namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const Graph& graph) : graph_(graph), is_made_(graph.values().size()), is_gone_(is_made_.size()) {}
+  explicit Verifier(const Graph& graph)
+      : graph_(graph), is_made_(graph.values().size()), is_gone_(is_made_.size()), node_names_(graph.nodes().size()) {}
 
   Status run() {
     PLIMSOLL_RETURN_IF_ERROR(check_values());
@@ -20,7 +21,7 @@ class Verifier {
   bool exists(ValueId id) const { return id.is_valid() && id.index() < graph_.values().size(); }
 
   Status check_values() {
-    std::unordered_set<std::string_view> names;
+    std::unordered_set<std::string_view> names(graph_.values().size());
     for (size_t i = 0; i < graph_.values().size(); ++i) {
       const Value& value = graph_.values()[i];
       if (!names.insert(value.name).second) return corrupt("[verify] two values are named '" + value.name + "'");
