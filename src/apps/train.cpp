@@ -1,6 +1,7 @@
 // plimsoll train: runs a run file from plan to sample.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -34,6 +35,10 @@ struct Options {
   bool resume = false;
   bool json = false;
 };
+
+/// What a traced step may hold beside the plan: 3 MiB of spans, some 10 MB of trace.json. An update of very many
+/// microbatches has more.
+constexpr int64_t kMostSpans = 1 << 16;
 
 ordered_json number_or_null(bool is_known, double number) { return is_known ? ordered_json(number) : ordered_json(); }
 
@@ -110,12 +115,15 @@ class TrainCommand {
 
   Result<engine::StepReport> traced_step() {
     const program::Program& program = trainer_.session().plan().train.program();
-    recorder_ = std::make_unique<report::TraceRecorder>(report::count_spans(program));
+    recorder_ = std::make_unique<report::TraceRecorder>(std::min(report::count_spans(program), kMostSpans));
     recorder_->set_step(trainer_.step_count() + 1);
     auto report = trainer_.step(recorder_.get());
     std::ostringstream trace;
     report::write_chrome_trace(trace, program, recorder_->spans());
     PLIMSOLL_RETURN_IF_ERROR(write("trace.json", trace.str()));
+    if (recorder_->dropped() > 0)
+      log_.say(fmt::format("trace.json holds the first {} of the step's {} instructions", kMostSpans,
+                           kMostSpans + recorder_->dropped()));
     return report;
   }
 

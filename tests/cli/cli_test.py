@@ -88,6 +88,13 @@ class Cli(unittest.TestCase):
         least = json.loads(self.refused(3, "infeasible", *in_little, "8MiB", "--json").stderr)["needed_bytes"]
         self.assertEqual(self.run_it(*in_little, str(least)).stdout, texts[0])
 
+    def test_the_trace_of_very_many_microbatches_is_cut(self):
+        done = self.run_it("train", "run.toml", "--set", "batch_size=1", "--set", "accumulate=1000", "--set", "n_layer=6",
+                           "--set", "n_embd=8", "--set", "steps=2")
+        self.assertIn("trace.json holds the first 65536 of the step's ", done.stdout, done.stderr)
+        with open(os.path.join(self.path, "run", "trace.json")) as file:
+            self.assertGreater(len(json.load(file)["traceEvents"]), 65536)
+
     def test_a_run_that_ended_before_its_first_checkpoint_begins_again(self):
         self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
         whole = {e["step"]: e["loss"] for e in self.events("run")}
