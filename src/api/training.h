@@ -99,7 +99,9 @@ class Training {
   /// What the model's author should hear of the step, one sentence each: trainable parameters that no gradient reaches,
   /// work that is done twice. Mostly none.
   const std::vector<std::string>& notes() const;
-  /// Bytes by category, now and at their peak.
+  /// Bytes by category, now and at their peak; the runtime's are read here, so their peak is that of such readings.
+  ///
+  /// Cost: about 0.1 ms. Order: not beside a step.
   std::vector<memory::LedgerRow> memory() const;
   /// Updates so far.
   int64_t step_count() const { return step_; }

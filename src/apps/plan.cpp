@@ -132,14 +132,14 @@ void add_plan(CLI::App& app, Action& action) {
   add_rates_option(*command, options->rates);
   CLI::Option* inference = command->add_flag("--inference", options->inference, "Without gradients and optimizer");
   command
-      ->add_option("--dump-passes", options->dump_passes,
+      ->add_option("--dump_passes,--dump-passes", options->dump_passes,
                    "Write the training graph as text into this folder, a file a stage: 00-built.txt, 01-autodiff.txt, "
                    "02-updates.txt, then one after each pass; made where there is none, refused where it holds files")
       ->excludes(inference);
   add_json_option(*command, options->json);
   command->footer(
       "Examples:\n  plimsoll plan gpt2-124m --batch 4 --seq 64\n  plimsoll plan run.toml --ram 500MiB\n"
-      "  plimsoll plan gpt2-124m --dump-passes passes && diff passes/04* passes/05*");
+      "  plimsoll plan gpt2-124m --dump_passes passes && diff passes/04* passes/05*");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -156,7 +156,6 @@ class TrainCommand {
     const memory::Ledger& ledger = trainer_.session().ledger();
     for (const auto& row : ledger.rows())
       object["memory"][std::string(to_string(row.space)) + "." + std::string(to_string(row.category))] = row.now.value;
-    object["memory_peak"] = ledger.peak(Space::kHost).value;
     PLIMSOLL_RETURN_IF_ERROR(log_.record(object));
     if (r.is_skipped) return {};
     page_.losses.emplace_back(static_cast<double>(r.step), r.loss);

@@ -44,7 +44,6 @@ TEST(Shape, NumelOverflowIsNothing) {
   EXPECT_EQ((Shape{}).numel(), 1);
 }
 
-// Known answers of the authors' reference implementation (Random123, kat_vectors, philox4x32 10).
 TEST(Layout, PadsAnAxisToTheProductOfItsBlocks) {
   EXPECT_EQ(stored_numel({5, 3}, {.blocks = {{{0, 4}, {0, 8}}}}), 32 * 3);
   EXPECT_EQ(stored_numel({5, 3}, {.blocks = {{{0, 4}, {1, 2}}}}), 8 * 4);
@@ -56,6 +55,7 @@ TEST(Quote, KeepsTextOnOneLine) {
   EXPECT_EQ(to_string(Attributes{{"a b", int64_t{1}}, {"c_1", int64_t{2}}}), R"({"a b"=1, c_1=2})");
 }
 
+// Known answers of the authors' reference implementation (Random123, kat_vectors, philox4x32 10).
 TEST(Philox, GivesTheKnownAnswers) {
   EXPECT_EQ(Philox(0)(0, 0), (Philox::Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(Philox(~uint64_t{0})(~uint64_t{0}, ~uint64_t{0}),

@@ -43,14 +43,14 @@ void Session::book() {
     named += holder.size_bytes;
   }
   ledger_.add(Space::kHost, Category::kActivations, Bytes{std::max<int64_t>(0, plan_.need.arena_bytes - named)});
-  ledger_.add(Space::kHost, Category::kInput, Bytes{plan_.need.data_bytes});
   read_runtime();
 }
 
 void Session::read_runtime() {
   const auto memory = hardware::try_read_process_memory();
-  const int64_t beside = plan_.need.arena_bytes + plan_.need.data_bytes;
-  const int64_t bytes = memory.ok() ? std::max<int64_t>(0, memory->resident.value - beside) : plan_.need.runtime_bytes;
+  const int64_t beside = plan_.need.arena_bytes - plan_.need.page_table_bytes;
+  const int64_t planned = plan_.need.runtime_bytes + plan_.need.page_table_bytes + plan_.need.data_bytes;
+  const int64_t bytes = memory.ok() ? std::max<int64_t>(0, memory->resident.value - beside) : planned;
   ledger_.set(Space::kHost, Category::kRuntime, Bytes{bytes});
 }
 

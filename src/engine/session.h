@@ -30,8 +30,9 @@ class Session {
 
   const SessionPlan& plan() const { return plan_; }
   const memory::Ledger& ledger() const { return ledger_; }
-  /// Books as runtime what the process holds now beside arena and data, as the kernel counts resident pages; where it
-  /// does not say, what the plan has for it. Cost: about 0.1 ms.
+  /// Books as runtime what the process holds now beside the arena: the pages that the kernel counts as resident (loader
+  /// and tokenizer among them) and the arena's page tables; where it does not say, what the plan has for that. So the
+  /// peak of that row is that of the moments when this was called. Cost: about 0.1 ms.
   void read_runtime();
   Environment& environment() { return environment_; }
   memory::Arena& arena() { return *arena_; }

@@ -9,7 +9,9 @@ Result<TrainingGraph> make_training_graph(const models::Model& model, const ops:
                                           const optim::OptimizerConfig& optimizer, optim::UpdateOptions update,
                                           transform::GraphDump* dump) {
   TrainingGraph out{.graph = model.graph, .notes = {}};
-  const auto dump_as = [&](const char* stage) { return dump == nullptr ? Status() : dump->write(stage, out.graph); };
+  const auto dump_as = [&](const char* stage) {
+    return dump == nullptr ? Status() : dump->try_write(stage, out.graph);
+  };
   PLIMSOLL_RETURN_IF_ERROR(dump_as("built"));
   ops::Builder builder(out.graph, ops);
   const std::vector<graph::ValueId> trainable = transform::trainable_parameters(out.graph);

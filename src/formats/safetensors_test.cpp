@@ -371,6 +371,20 @@ TEST(FileWriter, NamesNeededWrittenAndFreeBytesOfAFullDisk) {
   EXPECT_FALSE(std::filesystem::exists(path + ".part"));
 }
 
+TEST(Safetensors, AHeaderIsReadOnlyWithTheChecksumOfItsWriter) {
+  const std::string path = file_name("summed");
+  const std::vector<SafetensorsEntry> entries{{.name = "w", .dtype = DType::kF32, .shape = {2}}};
+  auto writer = SafetensorsWriter::try_create(path, entries).value();
+  const uint32_t checksum = writer.header_checksum();
+  writer.try_append(counting(8)).value();
+  writer.try_finish().value();
+  EXPECT_TRUE(SafetensorsReader::try_open(path, checksum).ok());
+  const auto other = SafetensorsReader::try_open(path, checksum ^ 1);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(other.error().message, path + ": the header does not match its checksum");
+}
+
 TEST(FileWriter, ReportsTheLimitOnFileSizesInsteadOfDyingOfIt) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);

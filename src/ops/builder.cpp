@@ -27,7 +27,7 @@ std::vector<ValueId> Builder::add_all(std::string_view op, std::vector<ValueId> 
     for (const auto& [name, unused] : ops_) names.push_back(name);
     return refuse(invalid_argument("there is no op '" + std::string(op) + "'" + suggest(op, names)));
   }
-  const std::string name = graph_.unique_node_name(prefix_ + (options.name.empty() ? std::string(op) : options.name));
+  const std::string name = prefix_ + (options.name.empty() ? std::string(op) : options.name);
   auto complete = ops_.complete(*def, attributes);
   if (!complete.ok()) return refuse(complete.error().with_context(name));
   for (size_t i = 0; i < inputs.size(); ++i)

@@ -103,8 +103,8 @@ class Differentiator {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const ValueId gradient = context.d_srcs()[i];
       if (!context.wants(i) || !gradient.is_valid()) continue;
-      PLIMSOLL_CHECK(builder_.desc(gradient).shape == builder_.desc(inputs[i]).shape, graph_.node(id).name, " input ",
-                     i);
+      const TensorDesc &made = builder_.desc(gradient), &wanted = builder_.desc(inputs[i]);
+      PLIMSOLL_CHECK(made.shape == wanted.shape && made.dtype == wanted.dtype, graph_.node(id).name, " input ", i);
       contributions.push_back({inputs[i], gradient});
     }
     for (size_t i = 0; i < contributions.size(); ++i) contribute(contributions, i, first_made);

@@ -1,7 +1,6 @@
 #include "transform/graph_dump.h"
 
-#include <fstream>
-
+#include "formats/file_writer.h"
 #include "graph/text.h"
 
 namespace plimsoll::transform {
@@ -10,9 +9,11 @@ namespace fs = std::filesystem;
 
 Result<GraphDump> GraphDump::try_make(const fs::path& folder) {
   const std::string in = "[dump] '" + folder.string() + "' ";
-  std::error_code fault;
+  std::error_code fault, unknown;
   fs::create_directories(folder, fault);
-  if (fs::exists(folder) && !fs::is_directory(folder)) return invalid_argument(in + "is no folder");
+  const fs::file_type type = fs::status(folder, unknown).type();
+  if (!unknown && type != fs::file_type::not_found && type != fs::file_type::directory)
+    return invalid_argument(in + "is no folder");
   if (fault) return io_error(in + "cannot be made: " + fault.message());
   const bool is_empty = fs::is_empty(folder, fault);
   if (fault) return io_error(in + "cannot be read: " + fault.message());
@@ -20,14 +21,11 @@ Result<GraphDump> GraphDump::try_make(const fs::path& folder) {
   return GraphDump(folder);
 }
 
-Status GraphDump::write(std::string_view name, const graph::Graph& graph) {
+Status GraphDump::try_write(std::string_view name, const graph::Graph& graph) {
   std::string number = std::to_string(written_++);
   if (number.size() < 2) number.insert(0, "0");
   const fs::path path = folder_ / (number + "-" + std::string(name) + ".txt");
-  std::ofstream file(path, std::ios::binary);
-  file << graph::to_text(graph);
-  file.close();
-  return file ? Status() : Status(io_error("[dump] cannot write '" + path.string() + "'"));
+  return formats::try_write_file(path.string(), graph::to_text(graph));
 }
 
 }  // namespace plimsoll::transform

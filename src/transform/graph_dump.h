@@ -15,7 +15,7 @@ class GraphDump {
   static Result<GraphDump> try_make(const std::filesystem::path& folder);
 
   /// Writes the next file. Errors: io, naming it.
-  Status write(std::string_view name, const graph::Graph& graph);
+  Status try_write(std::string_view name, const graph::Graph& graph);
 
  private:
   explicit GraphDump(std::filesystem::path folder) : folder_(std::move(folder)) {}

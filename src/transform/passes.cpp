@@ -75,7 +75,7 @@ Result<Graph> run_passes(Graph graph, const ops::OpTable& ops, const PassOptions
   PLIMSOLL_ASSIGN(const std::vector<const Pass*> passes, try_select(options.passes));
   for (const Pass* pass : passes) {
     graph = run_timed(*pass, graph, ops, options, reports);
-    if (options.dump != nullptr) PLIMSOLL_RETURN_IF_ERROR(options.dump->write(pass->name, graph));
+    if (options.dump != nullptr) PLIMSOLL_RETURN_IF_ERROR(options.dump->try_write(pass->name, graph));
   }
   return graph;
 }

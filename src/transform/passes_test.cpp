@@ -296,14 +296,15 @@ TEST(GraphDump, TakesOnlyAFolderWithoutFiles) {
   std::filesystem::remove_all(folder);
   const Graph graph = parse(kAccumulating);
   GraphDump dump = GraphDump::try_make(folder / "a" / "b").value();
-  ASSERT_TRUE(dump.write("only", graph).ok());
+  ASSERT_TRUE(dump.try_write("only", graph).ok());
   const auto again = GraphDump::try_make(folder / "a" / "b");
   ASSERT_FALSE(again.ok());
   EXPECT_NE(again.error().message.find("holds files"), std::string::npos);
   EXPECT_EQ(GraphDump::try_make(folder / "a" / "b" / "00-only.txt").error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(GraphDump::try_make("/dev/null/dump").error().code, ErrorCode::kIo);
+  EXPECT_EQ(GraphDump::try_make(std::string(300, 'x')).error().code, ErrorCode::kIo);
   std::filesystem::remove_all(folder);
-  EXPECT_EQ(dump.write("more", graph).error().code, ErrorCode::kIo);
+  EXPECT_EQ(dump.try_write("more", graph).error().code, ErrorCode::kIo);
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 #include "engine/run_file/run_options.h"
 
-#include "engine/environment/environment.h"
-#include "models/sizes.h"
-
 #include <limits>
 
 #include "core/seed.h"
+#include "engine/environment/environment.h"
+#include "models/sizes.h"
 
 namespace plimsoll::engine {
 namespace {

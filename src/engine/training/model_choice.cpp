@@ -24,8 +24,8 @@ Result<int64_t> try_vocab(const RunConfig& config, int64_t tokenizer_vocab, int6
   return vocab;
 }
 
-/// In the run file's words, for sizes of which some may be the published ones.
-Status check_heads(const RunConfig& config, int64_t n_head, int64_t n_embd) {
+/// What the model checks too, but in the run file's words, for sizes of which some may be the published ones.
+Status check_heads_in_run_file(const RunConfig& config, int64_t n_head, int64_t n_embd) {
   if (n_embd % n_head == 0) return {};
   const auto size = [&](const char* key, int64_t value) {
     return config.at("model", key) + " is " + std::to_string(value);
@@ -88,7 +88,7 @@ Result<ModelChoice> choose_model(const RunConfig& config, int64_t tokenizer_voca
     put(m.block_size, gpt2->block_size);
     gpt2->dropout = m.dropout;
     PLIMSOLL_ASSIGN(gpt2->vocab_size, try_vocab(config, tokenizer_vocab, 0, gpt2->vocab_size));
-    PLIMSOLL_RETURN_IF_ERROR(check_heads(config, gpt2->n_head, gpt2->n_embd));
+    PLIMSOLL_RETURN_IF_ERROR(check_heads_in_run_file(config, gpt2->n_head, gpt2->n_embd));
     PLIMSOLL_RETURN_IF_ERROR(models::check_config(*gpt2));
     return choose_gpt2(m.name, *gpt2, ops);
   }
@@ -100,7 +100,7 @@ Result<ModelChoice> choose_model(const RunConfig& config, int64_t tokenizer_voca
     if (m.n_embd > 0) bert->intermediate_size = 4 * m.n_embd;
     bert->dropout = m.dropout;
     PLIMSOLL_ASSIGN(bert->vocab_size, try_vocab(config, tokenizer_vocab, kMaskedSpecialTokens, bert->vocab_size));
-    PLIMSOLL_RETURN_IF_ERROR(check_heads(config, bert->num_attention_heads, bert->hidden_size));
+    PLIMSOLL_RETURN_IF_ERROR(check_heads_in_run_file(config, bert->num_attention_heads, bert->hidden_size));
     PLIMSOLL_RETURN_IF_ERROR(models::check_config(*bert));
     return choose_bert(m.name, *bert, ops);
   }

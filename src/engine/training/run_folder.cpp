@@ -9,12 +9,15 @@ namespace fs = std::filesystem;
 Result<RunFolder> RunFolder::try_begin(const std::string& path) {
   std::error_code fault;
   const bool exists = fs::exists(path, fault);
-  if (exists && !fs::is_empty(path, fault))
-    return invalid_argument("the run folder '" + path +
-                            "' exists; give --resume to continue it, or another folder with --set run.folder=…");
   fs::create_directories(path, fault);
   if (fault) return io_error("cannot make the run folder '" + path + "': " + fault.message());
   PLIMSOLL_ASSIGN(auto lock, formats::FolderLock::try_take(path));
+  // Only now: another run may have begun and ended meanwhile.
+  const bool is_empty = fs::is_empty(path, fault);
+  if (fault) return io_error("cannot read the run folder '" + path + "': " + fault.message());
+  if (!is_empty)
+    return invalid_argument("the run folder '" + path +
+                            "' exists; give --resume to continue it, or another folder with --set run.folder=…");
   return RunFolder(path, !exists, std::move(lock));
 }
 

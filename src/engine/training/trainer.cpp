@@ -1,7 +1,6 @@
 #include "engine/training/trainer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numbers>
 

@@ -57,7 +57,8 @@ class Trainer {
   /// Errors: those of data and checkpoints; invalid_argument where the folder exists and this is no resume.
   Status start(bool resume, PreparationProgress progress);
 
-  /// Why a resumed run may differ in bits from one that was never stopped; empty where it does not.
+  /// That the program is another one than the checkpoint's, so that a resumed run may differ in bits from one that was
+  /// never stopped; empty where it is the same.
   const std::string& resume_warning() const { return resume_warning_; }
   /// The step of the newest checkpoint that this run loaded or saved; -1 before there is one.
   int64_t saved_step() const { return saved_step_; }

@@ -1,4 +1,6 @@
 // cached_attention: attention over the filled part of a key/value cache.
+#include <algorithm>
+
 #include "backends/cpu/attention_forward.h"
 #include "backends/cpu/kernel_table.h"
 #include "backends/cpu/onednn.h"
