@@ -115,7 +115,7 @@ void add_bench_op(CLI::App& bench, Action& action) {
   CLI::App* command = bench.add_subcommand("op", "Speed of one op on one shape");
   command->add_option("name", options->name, "An op, e.g. matmul")->required();
   command->add_option("--src", options->srcs, "An input as dtype[extents]; give it once for each input");
-  command->add_option("--attributes", options->attributes, "name=value, …");
+  command->add_option("--attributes", options->attributes, "name=value, …; text in quotes: approximate=\"tanh\"");
   add_threads_option(*command, options->threads);
   command->add_option("--seconds", options->seconds, "How long to repeat")->check(positive_number());
   add_json_option(*command, options->json);

@@ -39,6 +39,7 @@ int run(int argc, char** argv) {
   // A reader that goes away, such as `| head`, must not end a run: writing fails instead, and is told at the end.
   std::signal(SIGPIPE, SIG_IGN);
   CLI::App app("Trains neural networks inside the memory you have: the step is planned and proven before it runs.");
+  app.option_defaults()->always_capture_default();  // --help shows them
   app.require_subcommand(1);
   app.set_version_flag("--version", PLIMSOLL_VERSION);
   app.footer(

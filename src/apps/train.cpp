@@ -14,6 +14,7 @@
 #include "apps/stop_signal.h"
 #include "core/stopwatch.h"
 #include "data/word_share.h"
+#include "engine/training/run_folder.h"
 #include "engine/training/trainer.h"
 #include "formats/file_writer.h"
 #include "hardware/process_memory.h"
@@ -60,7 +61,10 @@ class TrainCommand {
     PLIMSOLL_RETURN_IF_ERROR(log_.open(in_folder("metrics.jsonl"), trainer_.step_count()));
     PLIMSOLL_RETURN_IF_ERROR(write("program.json", program::to_json(trainer_.session().plan().train.program())));
     PLIMSOLL_RETURN_IF_ERROR(train());
-    return finish();
+    Status status = finish();
+    if (status.ok() || status.error().code != ErrorCode::kCancelled) return status;
+    return status.error().with_context("training is done and saved in " + trainer_.config().run.folder +
+                                       ", and --resume does what is left");
   }
 
  private:
@@ -266,6 +270,7 @@ Status run(const Options& o) {
   StopSignal stop;
   PLIMSOLL_ASSIGN(const std::optional<engine::Rates> rates, try_parse_rates(o.rates));
   PLIMSOLL_ASSIGN(engine::RunConfig config, engine::try_load_run_config(o.path, o.overrides));
+  PLIMSOLL_RETURN_IF_ERROR(engine::check_run_folder(config.run.folder, o.resume));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = static_cast<int>(config.run.threads),
                                                                .reference = config.run.device == "reference"}));
   PLIMSOLL_ASSIGN(auto trainer, engine::Trainer::make(std::move(config), *environment));

@@ -11,6 +11,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr size_t kMostHolders = 8;
+
 /// Rounded for reading, and to the byte for the next command line.
 std::string exact(int64_t size) { return fmt::format("{} ({} bytes)", to_string(Bytes{size}), size); }
 
@@ -23,13 +25,17 @@ std::string remedy_text(const Infeasible& why, const Infeasible::Remedy& remedy)
 std::string infeasible_text(const Infeasible& why) {
   std::string text = fmt::format("  least budget    {}\n  given           {}\n  tightest step   {}\n",
                                  exact(why.needed_bytes), exact(why.budget_bytes), why.tightest_step);
-  constexpr size_t kMostHolders = 8;
   text += "  largest there\n";
   for (size_t i = 0; i < why.holders.size() && i < kMostHolders; ++i)
     text += fmt::format("    {:>10}  {}\n", to_string(Bytes{why.holders[i].size_bytes}), why.holders[i].name);
   if (why.remedies.empty()) return text;
   text += "  what would help\n";
-  for (const Infeasible::Remedy& remedy : why.remedies) text += remedy_text(why, remedy);
+  bool fits = false;
+  for (const Infeasible::Remedy& remedy : why.remedies) {
+    text += remedy_text(why, remedy);
+    fits = fits || why.needed_bytes - remedy.saved_bytes <= why.budget_bytes;
+  }
+  if (!fits) text += "    none of these is enough by itself\n";
   return text;
 }
 
@@ -49,8 +55,8 @@ std::string to_json(const Error& error) {
     object["budget_bytes"] = why.budget_bytes;
     object["tightest_step"] = why.tightest_step;
     object["holders"] = ordered_json::array();
-    for (const auto& holder : why.holders)
-      object["holders"].push_back({{"name", holder.name}, {"size_bytes", holder.size_bytes}});
+    for (size_t i = 0; i < why.holders.size() && i < kMostHolders; ++i)
+      object["holders"].push_back({{"name", why.holders[i].name}, {"size_bytes", why.holders[i].size_bytes}});
     object["remedies"] = ordered_json::array();
     for (const auto& remedy : why.remedies)
       object["remedies"].push_back({{"option", remedy.option}, {"saved_bytes", remedy.saved_bytes}});

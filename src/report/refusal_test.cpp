@@ -29,6 +29,22 @@ TEST(Refusal, SaysLeastBudgetHoldersAndWhatHelps) {
             "    --set data.seq_len=32: 1.00 KiB less, then 3.00 MiB (3144704 bytes)\n");
 }
 
+TEST(Refusal, SaysWhereNothingIsEnoughByItself) {
+  Infeasible why{.needed_bytes = 3 << 20, .budget_bytes = 1 << 20, .tightest_step = "loss"};
+  why.remedies = {{"--seq 32", 1 << 20}};
+  EXPECT_TRUE(to_text({ErrorCode::kInfeasible, "no", std::make_shared<Infeasible>(why)})
+                  .ends_with("    --seq 32: 1.00 MiB less, then 2.00 MiB (2097152 bytes)\n"
+                             "    none of these is enough by itself\n"));
+}
+
+TEST(Refusal, NamesTheLargestHoldersAlone) {
+  Infeasible why{.needed_bytes = 2, .budget_bytes = 1, .tightest_step = "loss"};
+  for (int i = 0; i < 20; ++i) why.holders.push_back({"w" + std::to_string(i), 20 - i});
+  const auto json = nlohmann::json::parse(to_json({ErrorCode::kInfeasible, "no", std::make_shared<Infeasible>(why)}));
+  EXPECT_EQ(json["holders"].size(), 8u);
+  EXPECT_EQ(json["holders"][7]["name"], "w7");
+}
+
 TEST(Refusal, JsonHasTheNumbers) {
   const auto json = nlohmann::json::parse(to_json(infeasible()));
   EXPECT_EQ(json["error"], "infeasible");

@@ -85,12 +85,13 @@ Status try_fill(const Source& source) {
 // Compares all before the first tensor is filled.
 Status check_same_model(const std::string& folder, const TrainingState& state, const std::string& model,
                         uint64_t model_hash, std::span<const Source> sources) {
-  const std::string which = folder + " is of model '" + state.model + "', this is '" + model + "'";
+  const std::string which = state.model == model
+                                ? folder + " is of a '" + model + "' with other settings"
+                                : folder + " is of model '" + state.model + "', this is '" + model + "'";
   if (const std::string difference = first_difference(sources[0]); !difference.empty())
     return invalid_argument(which + ": " + difference);
   if (state.model != model || state.model_hash != model_hash)
-    return invalid_argument(which + (state.model == model ? " with other settings" : "") +
-                            ", though all shapes agree; use the run file that it was saved with");
+    return invalid_argument(which + ", though all shapes agree; use the run file that it was saved with");
   for (const Source& source : sources.subspan(1))
     if (const std::string difference = first_difference(source); !difference.empty())
       return invalid_argument(folder + " has the state of optimizer '" + state.optimizer +

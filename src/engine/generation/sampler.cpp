@@ -9,12 +9,12 @@
 namespace plimsoll::engine {
 
 Status check_sampling(const SamplingOptions& options) {
-  const auto refusal = [](const char* name, double value, const char* allowed) {
+  const auto refusal = [](const char* name, auto value, const char* allowed) {
     return invalid_argument(std::string(name) + " is " + std::to_string(value) + "; expected " + allowed);
   };
   if (!(options.temperature >= 0) || std::isinf(options.temperature))
     return refusal("temperature", options.temperature, "a number from 0 on");
-  if (options.top_k < 0) return refusal("top_k", static_cast<double>(options.top_k), "0 (all) or more");
+  if (options.top_k < 0) return refusal("top_k", options.top_k, "0 (all) or more");
   if (!(options.top_p > 0) || options.top_p > 1) return refusal("top_p", options.top_p, "a number in (0, 1]");
   return {};
 }

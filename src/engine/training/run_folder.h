@@ -7,6 +7,9 @@
 
 namespace plimsoll::engine {
 
+/// Whether a run may begin in the folder, or go on there, before anything is made. Errors: those of RunFolder.
+Status check_run_folder(const std::string& path, bool goes_on);
+
 /// The folder of a run, kept from other processes for as long as this lives.
 class RunFolder {
  public:
