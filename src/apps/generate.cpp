@@ -5,6 +5,7 @@
 
 #include "apps/command.h"
 #include "apps/shared_options.h"
+#include "apps/stop_signal.h"
 #include "engine/generation/generator.h"
 
 namespace plimsoll::apps {
@@ -21,16 +22,20 @@ struct Options {
 };
 
 Status run(const Options& o) {
+  const StopSignal stop;
   PLIMSOLL_RETURN_IF_ERROR(engine::check_sampling(o.sampling));
   PLIMSOLL_ASSIGN(const std::optional<Bytes> given, try_parse_ram(o.ram));
   PLIMSOLL_ASSIGN(const Bytes ram, try_find_ram(given));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
   PLIMSOLL_ASSIGN(auto generator, engine::Generator::make(o.folder, *environment, ram));
+  if (!generator->warning().empty()) std::fprintf(stderr, "warning: %s\n", generator->warning().c_str());
   if (!o.json) std::printf("%s", o.prompt.c_str());
   const auto print = [&](std::string_view piece) {
-    if (o.json) return;
-    std::fwrite(piece.data(), 1, piece.size(), stdout);
-    std::fflush(stdout);
+    if (!o.json) {
+      std::fwrite(piece.data(), 1, piece.size(), stdout);
+      std::fflush(stdout);
+    }
+    return StopSignal::received() == 0;
   };
   PLIMSOLL_ASSIGN(const engine::Generation generation, generator->generate(o.prompt, o.tokens, o.sampling, print));
   if (!o.json) {

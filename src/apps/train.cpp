@@ -54,7 +54,7 @@ class TrainCommand {
     const Stopwatch watch;
     PLIMSOLL_RETURN_IF_ERROR(trainer_.start(
         options_.resume, [&](const std::string& what, double share) { return report_preparation(what, share); }));
-    if (const std::string& warning = trainer_.resume_warning(); !warning.empty())
+    for (const std::string& warning : trainer_.resume_warnings())
       std::fprintf(stderr, "warning: %s\n", warning.c_str());
     log_.say(fmt::format("ready after {:.1f} s, of which {:.1f} s first touch of memory", watch.seconds(),
                          trainer_.session().arena().populate_seconds()));
@@ -241,7 +241,8 @@ class TrainCommand {
     if (config.sample_tokens == 0) return {};
     PLIMSOLL_ASSIGN(const std::string text,
                     trainer_.sample(config.sample_prompt, config.sample_tokens,
-                                    {.temperature = 0.5, .top_k = 40, .seed = static_cast<uint64_t>(config.seed)}));
+                                    {.temperature = 0.5, .top_k = 40, .seed = static_cast<uint64_t>(config.seed)},
+                                    [] { return StopSignal::received() == 0; }));
     ordered_json object{{"event", "sample"}, {"prompt", config.sample_prompt}, {"text", text}};
     log_.say("sample:\n" + config.sample_prompt + text);
     if (!trainer_.data().train_text.empty()) {

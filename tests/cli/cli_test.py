@@ -3,11 +3,13 @@
 """The plimsoll program from outside: usage: cli_test.py PROGRAM"""
 import json
 import os
+import pathlib
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
@@ -99,8 +101,46 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
         whole = {e["step"]: e["loss"] for e in self.events("run")}
         subprocess.run(["rm", "-r", os.path.join(self.path, "run", "checkpoints")], check=True)
-        self.assertEqual(self.run_it("train", "run.toml", "--resume").returncode, 0)
+        again = self.run_it("train", "run.toml", "--resume")
+        self.assertEqual(again.returncode, 0)
+        self.assertIn("warning: the run has no checkpoint, so it begins again", again.stderr)
         self.assertEqual([(e["step"], e["loss"]) for e in self.events("run")], sorted(whole.items()))
+
+    def test_a_damaged_newest_checkpoint_is_passed_over_with_a_word(self):
+        self.assertEqual(self.run_it("train", "run.toml", "--set", "checkpoint_every=4").returncode, 0)
+        with open(os.path.join(self.path, "run", "checkpoints", "step-12", "model.safetensors"), "r+b") as file:
+            file.truncate(100)
+        for words in [["generate", "run", "--tokens", "3"], ["train", "run.toml", "--resume"]]:
+            done = self.run_it(*words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("warning: the newest checkpoint is damaged (", done.stderr)
+            self.assertIn("step-8\n", done.stderr)
+
+    def test_a_folder_without_its_run_file_is_no_run(self):
+        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
+        os.makedirs(os.path.join(self.path, "a", "b"))
+        os.rename(os.path.join(self.path, "run"), os.path.join(self.path, "a", "b", "run"))
+        os.rename(os.path.join(self.path, "a", "b", "run", "run.toml"), os.path.join(self.path, "a", "run.toml"))
+        self.refused(2, "no run.toml", "generate", "a/b/run", "--tokens", "3")
+
+    def test_a_signal_ends_generation_too(self):
+        endless = ["--tokens", "100000000"]
+        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
+        self.check_ends_by_signal("generate", "run", *endless)
+        self.check_ends_by_signal("train", "run.toml", "--resume", "--set", "sample_tokens=100000000")
+
+    def check_ends_by_signal(self, *words):
+        process = subprocess.Popen([PROGRAM, *words], cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdout.read(1)
+        time.sleep(1)
+        process.terminate()
+        stderr = process.communicate(timeout=60)[1].decode()
+        self.assertEqual(process.returncode, 130, stderr)
+        self.assertIn("stopped while text was generated", stderr)
+
+    def test_room_for_the_start_of_a_sample_is_checked_first(self):
+        self.refused(2, "sample_prompt has 1 tokens", "train", "run.toml", "--set", "block_size=1", "--set",
+                     "sample_tokens=3")
 
     def test_a_resumed_run_must_share_what_its_state_depends_on(self):
         self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
@@ -260,7 +300,7 @@ class Cli(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stdout, self.run_it(*plan).stdout)
             self.assertEqual(sorted(os.listdir(folder)), [f"{i:02}-{stage}.txt" for i, stage in enumerate(stages)])
-            texts = [open(os.path.join(folder, name), encoding="utf-8").read() for name in sorted(os.listdir(folder))]
+            texts = [path.read_text(encoding="utf-8") for path in sorted(pathlib.Path(folder).iterdir())]
             self.assertTrue(all(text.startswith("graph \"") for text in texts))
             self.assertNotIn(" backward (", texts[0])
             self.assertIn(" backward (", texts[1])

@@ -36,6 +36,10 @@ Status save_checkpoint(const std::string& run_folder, std::span<const TensorView
 /// tensors.
 Result<std::string> find_latest_checkpoint(const std::string& run_folder);
 
+/// That the newest checkpoint of a run is not whole, and why, where find_latest_checkpoint takes an older one; else
+/// empty.
+std::string note_of_skipped_checkpoint(const std::string& run_folder);
+
 /// The counters of a checkpoint, checked against its own checksum; no tensor is read.
 ///
 /// Errors: io where it is missing; corrupt, with the file and the checkpoint to use instead.

@@ -133,6 +133,16 @@ Result<std::string> find_latest_checkpoint(const std::string& run_folder) {
                  try_read_record(folders.front().path).error().message + "; remove the run folder and begin again");
 }
 
+std::string note_of_skipped_checkpoint(const std::string& run_folder) {
+  const auto folders = list_checkpoints(checkpoints_of(run_folder));
+  if (folders.empty()) return "";
+  const auto newest = try_read_record(folders.front().path);
+  const auto taken = find_whole_checkpoint(checkpoints_of(run_folder));
+  if (newest.ok() || !taken) return "";
+  return "the newest checkpoint is damaged (" + newest.error().message + "); taken is the one before it, " +
+         taken->path;
+}
+
 Result<TrainingState> read_training_state(const std::string& folder) {
   const std::string tidied = absolute_folder(folder);
   auto record = try_read_record(tidied);

@@ -44,7 +44,7 @@ class Reader {
 
 Result<Generation> generate(Runner& decoder, const data::Tokenizer& tokenizer, const std::string& prompt,
                             int64_t tokens, int64_t context, const SamplingOptions& options,
-                            FunctionRef<void(std::string_view piece)> on_text) {
+                            FunctionRef<bool(std::string_view piece)> on_text) {
   PLIMSOLL_RETURN_IF_ERROR(check_sampling(options));
   std::vector<int32_t> ids;  // the prompt's and the generated ones
   tokenizer.encode(prompt.empty() ? "\n" : prompt, ids);
@@ -62,7 +62,7 @@ Result<Generation> generate(Runner& decoder, const data::Tokenizer& tokenizer, c
   while (out.tokens < tokens) {
     const int32_t id = sampler.draw(logits.first(classes), static_cast<int64_t>(ids.size()));
     ids.push_back(id);
-    on_text(tokenizer.piece(id));
+    if (!on_text(tokenizer.piece(id))) return cancelled("stopped while text was generated");
     out.text += tokenizer.piece(id);
     ++out.tokens;
     if (out.tokens < tokens) logits = reader.read(ids);

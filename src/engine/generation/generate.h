@@ -20,10 +20,11 @@ struct Generation {
 /// steps before it wrote, none of the prefix is computed twice.
 ///
 /// `context` is the decoder's. A text that outgrows it goes on with the later half of its context read again as the
-/// start, so what lies further back is forgotten. `on_text` is told each piece as it comes.
-/// Errors: invalid_argument for a prompt without tokens or as long as the context, or for sampling settings.
-Result<Generation> generate(
-    Runner& decoder, const data::Tokenizer& tokenizer, const std::string& prompt, int64_t tokens, int64_t context,
-    const SamplingOptions& options, FunctionRef<void(std::string_view piece)> on_text = [](std::string_view) {});
+/// start, so what lies further back is forgotten. `on_text` is told each piece as it comes and returns false to stop.
+/// Errors: invalid_argument for a prompt as long as the context, or for sampling settings; cancelled where it was
+/// stopped.
+Result<Generation> generate(Runner& decoder, const data::Tokenizer& tokenizer, const std::string& prompt,
+                            int64_t tokens, int64_t context, const SamplingOptions& options,
+                            FunctionRef<bool(std::string_view piece)> on_text);
 
 }  // namespace plimsoll::engine

@@ -17,9 +17,10 @@ Result<std::string> try_find_run_folder(const std::string& folder) {
   if (!exists) return io_error("there is no run folder or checkpoint '" + folder + "'");
   PLIMSOLL_ASSIGN(const bool is_run_folder, formats::try_exists(folder + "/run.toml"));
   if (is_run_folder) return folder;
-  const std::string above = std::filesystem::path(absolute_folder(folder)).parent_path().parent_path().string();
+  const std::filesystem::path parent = std::filesystem::path(absolute_folder(folder)).parent_path();
+  const std::string above = parent.parent_path().string();
   PLIMSOLL_ASSIGN(const bool is_inside, formats::try_exists(above + "/run.toml"));
-  if (is_inside) return above;
+  if (is_inside && parent == checkpoints_of(above)) return above;
   return invalid_argument("'" + folder + "' is neither a run folder nor a checkpoint inside one (no run.toml)");
 }
 
@@ -37,6 +38,7 @@ Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, En
     PLIMSOLL_ASSIGN(checkpoint, find_latest_checkpoint(run_folder));
   }
   std::unique_ptr<Generator> out(new Generator());
+  if (run_folder == folder) out->warning_ = note_of_skipped_checkpoint(run_folder);
   PLIMSOLL_ASSIGN(const DataNeeds needs, try_find_data_needs(config));
   PLIMSOLL_ASSIGN(out->model_, choose_model(config, needs.tokenizer_vocab, environment.ops()));
   if (!out->model_.decoder) return unsupported("the model '" + out->model_.name + "' cannot generate");
@@ -58,7 +60,7 @@ Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, En
 }
 
 Result<Generation> Generator::generate(const std::string& prompt, int64_t tokens, const SamplingOptions& options,
-                                       FunctionRef<void(std::string_view piece)> on_text) {
+                                       FunctionRef<bool(std::string_view piece)> on_text) {
   return engine::generate(*runner_, *tokenizer_, prompt, tokens, model_.context, options, on_text);
 }
 

@@ -18,13 +18,17 @@ class Generator {
   /// where it is damaged; unsupported for a model that cannot generate.
   static Result<std::unique_ptr<Generator>> make(const std::string& folder, Environment& environment, Bytes ram);
 
+  /// That a damaged checkpoint was passed over; mostly empty.
+  const std::string& warning() const { return warning_; }
+
   /// As engine::generate.
   Result<Generation> generate(const std::string& prompt, int64_t tokens, const SamplingOptions& options,
-                              FunctionRef<void(std::string_view piece)> on_text);
+                              FunctionRef<bool(std::string_view piece)> on_text);
 
  private:
   Generator() = default;
 
+  std::string warning_;
   ModelChoice model_;
   std::unique_ptr<data::Tokenizer> tokenizer_;
   CompiledProgram program_;

@@ -64,8 +64,9 @@ Status Trainer::check_sample_prompt() const {
   if (!data_.tokenizer) return invalid_argument("generating text needs a tokenizer; give [data] tokenizer");
   std::vector<int32_t> ids;
   data_.tokenizer->encode(config_.train.sample_prompt, ids);
-  if (std::ssize(ids) < model_.context) return {};
-  return invalid_argument(config_.at("train", "sample_prompt") + " has " + std::to_string(ids.size()) +
+  const auto tokens = std::max<int64_t>(1, std::ssize(ids));  // an empty one is a new line
+  if (tokens < model_.context) return {};
+  return invalid_argument(config_.at("train", "sample_prompt") + " has " + std::to_string(tokens) +
                           " tokens; expected less than the model's block_size, " + std::to_string(model_.context));
 }
 
@@ -103,8 +104,13 @@ Status Trainer::set_length() {
 
 Status Trainer::resume() {
   // A run that ended before its first checkpoint begins again, with the parameters that the seed draws.
-  if (list_checkpoints(checkpoints_of(config_.run.folder)).empty()) return {};
+  if (list_checkpoints(checkpoints_of(config_.run.folder)).empty()) {
+    resume_warnings_.push_back("the run has no checkpoint, so it begins again");
+    return {};
+  }
   PLIMSOLL_ASSIGN(const std::string folder, find_latest_checkpoint(config_.run.folder));
+  if (std::string note = note_of_skipped_checkpoint(config_.run.folder); !note.empty())
+    resume_warnings_.push_back(std::move(note));
   const auto parameters = session_->parameters();
   const auto optimizer = session_->optimizer_state();
   PLIMSOLL_ASSIGN(const TrainingState state, load_checkpoint(folder, model_.name, model_.hash, parameters, optimizer));
@@ -114,10 +120,10 @@ Status Trainer::resume() {
                             "; resume with the data and seq_len that the run began with");
   PLIMSOLL_RETURN_IF_ERROR(check_same_settings(state.settings, lasting_settings(config_)));
   if (const std::string& hash = plan().train.program().compile_hash; state.compile_hash != hash)
-    resume_warning_ = "the checkpoint was made by another program (compile hash " + state.compile_hash + ", now " +
-                      hash +
-                      "): other microbatches, rates of the optimizer, kernels or processor; the run goes on, "
-                      "but not bit for bit as it would have without the stop";
+    resume_warnings_.push_back("the checkpoint was made by another program (compile hash " + state.compile_hash +
+                               ", now " + hash +
+                               "): other microbatches, rates of the optimizer, kernels or processor; the run goes on, "
+                               "but not bit for bit as it would have without the stop");
   step_ = saved_step_ = state.step;
   sample_ = state.sample;
   tokens_ = state.tokens;
@@ -238,11 +244,13 @@ Result<Evaluation> Trainer::evaluate(int64_t most_batches) {
   return out;
 }
 
-Result<std::string> Trainer::sample(const std::string& prompt, int64_t tokens, const SamplingOptions& options) {
+Result<std::string> Trainer::sample(const std::string& prompt, int64_t tokens, const SamplingOptions& options,
+                                    FunctionRef<bool()> goes_on) {
   if (session_->generate() == nullptr) return unsupported("the model '" + model_.name + "' cannot generate");
   if (!data_.tokenizer) return invalid_argument("generating text needs a tokenizer; give [data] tokenizer");
   PLIMSOLL_ASSIGN(const Generation generation,
-                  generate(*session_->generate(), *data_.tokenizer, prompt, tokens, model_.context, options));
+                  generate(*session_->generate(), *data_.tokenizer, prompt, tokens, model_.context, options,
+                           [&](std::string_view) { return goes_on(); }));
   return generation.text;
 }
 

@@ -57,9 +57,10 @@ class Trainer {
   /// Errors: those of data and checkpoints; invalid_argument where the folder exists and this is no resume.
   Status start(bool resume, PreparationProgress progress);
 
-  /// That the program is another one than the checkpoint's, so that a resumed run may differ in bits from one that was
-  /// never stopped; empty where it is the same.
-  const std::string& resume_warning() const { return resume_warning_; }
+  /// What the user of a resumed run should hear: that it begins again for want of a checkpoint, that a damaged one was
+  /// passed over, that the program is another one than the checkpoint's, so that bits may differ from those of a run
+  /// that was never stopped. Mostly none.
+  const std::vector<std::string>& resume_warnings() const { return resume_warnings_; }
   /// The step of the newest checkpoint that this run loaded or saved; -1 before there is one.
   int64_t saved_step() const { return saved_step_; }
   /// The most that the process holds at any time: the plan's need, or more where a byte model is counted first.
@@ -81,8 +82,10 @@ class Trainer {
   /// Saves to the run folder. Errors: io, with what is needed and free.
   Status save();
 
-  /// Text that the model continues `prompt` with. Errors: unsupported where the model cannot generate.
-  Result<std::string> sample(const std::string& prompt, int64_t tokens, const SamplingOptions& options);
+  /// Text that the model continues `prompt` with; `goes_on` is asked at each token. Errors: unsupported where the model
+  /// cannot generate; cancelled.
+  Result<std::string> sample(const std::string& prompt, int64_t tokens, const SamplingOptions& options,
+                             FunctionRef<bool()> goes_on);
 
   Session& session() { return *session_; }
   const TextData& data() const { return data_; }
@@ -116,7 +119,7 @@ class Trainer {
   int64_t tokens_ = 0;
   int64_t total_steps_ = 0;
   int64_t skips_ = 0;  ///< in a row
-  std::string resume_warning_;
+  std::vector<std::string> resume_warnings_;
 };
 
 }  // namespace plimsoll::engine

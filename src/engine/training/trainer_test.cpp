@@ -165,12 +165,13 @@ TEST_F(TrainerTest, AResumeByAnotherProgramSaysThatBitsMayDiffer) {
   trainer.reset();
   trainer = make("hash");
   trainer->start(true, quiet_).value();
-  EXPECT_EQ(trainer->resume_warning(), "");
+  EXPECT_THAT(trainer->resume_warnings(), testing::IsEmpty());
   trainer.reset();
   trainer = make("hash", {"train.batch_size=1", "train.accumulate=4"});
   trainer->start(true, quiet_).value();
-  EXPECT_THAT(trainer->resume_warning(),
-              testing::StartsWith("the checkpoint was made by another program (compile hash " + hash + ", now "));
+  EXPECT_THAT(trainer->resume_warnings(),
+              testing::ElementsAre(
+                  testing::StartsWith("the checkpoint was made by another program (compile hash " + hash + ", now ")));
 }
 
 TEST_F(TrainerTest, StopsAfterTooManySkipsInARow) {
