@@ -74,10 +74,7 @@ const ops::OpTable& standard_ops() {
 Result<Training> Training::compile(models::Model model, const TrainingOptions& options) {
   PLIMSOLL_RETURN_IF_ERROR(check_options(model, options));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = options.threads}));
-  std::optional<Bytes> ram = options.ram;
-  if (!ram) {
-    PLIMSOLL_ASSIGN(ram, hardware::available_ram());
-  }
+  PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(options.ram));
   engine::SessionSpec spec{.training = std::move(model),
                            .optimizer = options.optimizer,
                            .update = {.clip_norm = options.clip_norm, .keeps_gradients = options.keep_gradients},

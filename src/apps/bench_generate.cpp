@@ -9,6 +9,7 @@
 #include "engine/runner.h"
 #include "hardware/measure.h"
 #include "hardware/probe_cores.h"
+#include "hardware/probe_memory.h"
 #include "memory/arena.h"
 #include "models/zoo.h"
 
@@ -38,7 +39,7 @@ Status run(const Options& o) {
     return invalid_argument("--tokens is " + std::to_string(o.tokens) + "; expected less than --context, " +
                             std::to_string(o.context));
   PLIMSOLL_ASSIGN(const std::optional<Bytes> given, try_parse_ram(o.ram));
-  PLIMSOLL_ASSIGN(const Bytes ram, try_find_ram(given));
+  PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(given));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
   PLIMSOLL_ASSIGN(const models::ZooEntry entry, models::find_model(o.model));
   const auto* gpt2 = std::get_if<models::Gpt2Config>(&entry.config);

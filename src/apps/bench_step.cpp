@@ -9,6 +9,7 @@
 #include "core/philox.h"
 #include "core/stopwatch.h"
 #include "engine/session.h"
+#include "hardware/probe_memory.h"
 #include "hardware/process_memory.h"
 #include "runtime/guard.h"
 
@@ -77,7 +78,7 @@ Work count_work(const ZooStep& step, const models::ModelConfig& config, const mo
 
 Status run(const Options& o) {
   PLIMSOLL_ASSIGN(const std::optional<Bytes> given, try_parse_ram(o.ram));
-  PLIMSOLL_ASSIGN(const Bytes ram, try_find_ram(given));
+  PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(given));
   PLIMSOLL_ASSIGN(const std::optional<engine::Rates> rates, try_parse_rates(o.rates));
   PLIMSOLL_ASSIGN(const models::ModelConfig config, find_config(o.step));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));

@@ -7,6 +7,7 @@
 #include "apps/shared_options.h"
 #include "apps/stop_signal.h"
 #include "engine/generation/generator.h"
+#include "hardware/probe_memory.h"
 
 namespace plimsoll::apps {
 namespace {
@@ -25,7 +26,7 @@ Status run(const Options& o) {
   const StopSignal stop;
   PLIMSOLL_RETURN_IF_ERROR(engine::check_sampling(o.sampling));
   PLIMSOLL_ASSIGN(const std::optional<Bytes> given, try_parse_ram(o.ram));
-  PLIMSOLL_ASSIGN(const Bytes ram, try_find_ram(given));
+  PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(given));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
   PLIMSOLL_ASSIGN(auto generator, engine::Generator::make(o.folder, *environment, ram));
   if (!generator->warning().empty()) std::fprintf(stderr, "warning: %s\n", generator->warning().c_str());

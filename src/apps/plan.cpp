@@ -9,6 +9,7 @@
 #include "apps/zoo_step.h"
 #include "engine/generation/inference_plan.h"
 #include "engine/training/trainer.h"
+#include "hardware/probe_memory.h"
 
 namespace plimsoll::apps {
 namespace {
@@ -82,7 +83,7 @@ Status plan_run_file(const Options& o, std::optional<Bytes> ram, const Shown& ho
 
 /// Without a budget this is a question about any machine: then the plan is shown even where this one is too small.
 void warn_where_refused(const engine::MemoryNeed& need, std::optional<Bytes> ram) {
-  const auto here = try_find_ram(ram);
+  const auto here = hardware::try_find_budget(ram);
   if (!here.ok() || need.total_bytes() <= here->value) return;
   std::fprintf(stderr, "note: this machine can give %s, so a run here would be refused\n", to_string(*here).c_str());
 }

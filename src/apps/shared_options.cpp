@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "engine/environment/environment.h"
-#include "hardware/probe_memory.h"
 
 namespace plimsoll::apps {
 
@@ -69,11 +68,6 @@ Result<std::optional<Bytes>> try_parse_ram(const std::optional<std::string>& tex
   if (!bytes.ok()) return bytes.error().with_context("--ram");
   if (bytes->value == 0) return invalid_argument("--ram is 0; give a size such as 2GiB, or leave it out");
   return std::optional<Bytes>(*bytes);
-}
-
-Result<Bytes> try_find_ram(std::optional<Bytes> given) {
-  if (given) return *given;
-  return hardware::available_ram();
 }
 
 void add_rates_option(CLI::App& command, std::string& text) {

@@ -27,9 +27,6 @@ void add_ram_option(CLI::App& command, std::optional<std::string>& text);
 /// The value of --ram: a size, or nothing where it is not given or "auto".
 Result<std::optional<Bytes>> try_parse_ram(const std::optional<std::string>& text);
 
-/// The budget of this process: `given`, or what the machine and its control groups can give now. Errors: io.
-Result<Bytes> try_find_ram(std::optional<Bytes> given);
-
 /// Adds --rates, which names the rates that predicted times assume, so that nothing is measured.
 void add_rates_option(CLI::App& command, std::string& text);
 

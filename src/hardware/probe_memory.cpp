@@ -55,6 +55,11 @@ Result<Bytes> available_ram(const SystemRoot& root) {
   return std::min(ram.free + held, ram.capacity);
 }
 
+Result<Bytes> try_find_budget(std::optional<Bytes> given) {
+  if (given) return *given;
+  return available_ram();
+}
+
 Result<DiskReading> try_read_disk(const std::string& folder) {
   struct statvfs stat {};
   if (statvfs(folder.c_str(), &stat) != 0)

@@ -28,6 +28,9 @@ Result<RamReading> try_read_ram(const SystemRoot& root = {});
 /// Errors: as try_read_ram.
 Result<Bytes> available_ram(const SystemRoot& root = {});
 
+/// The budget of a process: `given`, or, where there is none, what is available. Errors: as try_read_ram.
+Result<Bytes> try_find_budget(std::optional<Bytes> given);
+
 /// Space of the file system that holds a folder.
 struct DiskReading {
   Bytes capacity;

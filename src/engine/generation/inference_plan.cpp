@@ -32,10 +32,7 @@ Result<InferencePlan> plan_inference(const graph::Graph& graph, Environment& env
 Result<InferencePlan> plan_inference(const RunConfig& config, Environment& environment) {
   PLIMSOLL_ASSIGN(const DataNeeds needs, try_find_data_needs(config));
   PLIMSOLL_ASSIGN(const ModelChoice choice, choose_model(config, needs.tokenizer_vocab, environment.ops()));
-  std::optional<Bytes> ram = config.memory.ram;
-  if (!ram) {
-    PLIMSOLL_ASSIGN(ram, hardware::available_ram());
-  }
+  PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(config.memory.ram));
   PLIMSOLL_ASSIGN(const models::Model model, make_inference_model(config, choice));
   return plan_inference(model.graph, environment, ram, needs.loader_bytes);
 }

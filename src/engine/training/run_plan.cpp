@@ -99,16 +99,13 @@ Result<SessionPlan> try_plan(const Resolved& run, Environment& environment, std:
 
 Result<RunPlan> plan_run(RunConfig config, Environment& environment) {
   PLIMSOLL_ASSIGN(Resolved run, try_resolve(config, environment));
-  std::optional<Bytes> ram = config.memory.ram;
-  if (!ram) {
-    PLIMSOLL_ASSIGN(ram, hardware::available_ram());
-  }
+  PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(config.memory.ram));
   auto plan = try_plan(run, environment, ram);
   if (plan.ok()) {
     // The byte model is counted where there is room for it; no budget is refused for its sake.
     const int64_t with_bytes = plan->need.runtime_bytes + run.needs.baseline_bytes;
-    const bool counts_bytes = run.needs.baseline_bytes > 0 && with_bytes <= ram->value;
-    return RunPlan{std::move(run.config), std::move(run.model), *ram, std::move(plan).value(),
+    const bool counts_bytes = run.needs.baseline_bytes > 0 && with_bytes <= ram.value;
+    return RunPlan{std::move(run.config), std::move(run.model), ram, std::move(plan).value(),
                    counts_bytes ? with_bytes : 0};
   }
   const JobSize size = size_of(run.config);
