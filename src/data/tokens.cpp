@@ -45,10 +45,10 @@ class TokenRange : public TokenSource {
 
 }  // namespace
 
-Result<std::unique_ptr<TokenSource>> try_open_tokens(const TokenFileInfo& info, int64_t vocab_size) {
+Result<OpenTokens> try_open_tokens(const TokenFileInfo& info, int64_t vocab_size) {
   PLIMSOLL_ASSIGN(TokenFileReader reader, TokenFileReader::try_open(info, vocab_size));
-  PLIMSOLL_RETURN_IF_ERROR(reader.check_ids());
-  return std::unique_ptr<TokenSource>(std::make_unique<FileTokens>(std::move(reader)));
+  PLIMSOLL_ASSIGN(const uint32_t checksum, reader.try_check_ids());
+  return OpenTokens{std::make_unique<FileTokens>(std::move(reader)), checksum};
 }
 
 Result<TokenSplit> try_split_tokens(std::shared_ptr<TokenSource> tokens, double validation_fraction) {

@@ -30,10 +30,16 @@ class TokenSource {
 /// ids as i32.
 inline constexpr int64_t kTokenFileBytes = 3 * formats::TokenFileReader::kBufferBytes;
 
+/// A token file, open.
+struct OpenTokens {
+  std::unique_ptr<TokenSource> tokens;
+  uint32_t checksum = 0;  ///< CRC-32C of the ids as they are stored
+};
+
 /// Opens a token file and checks that every id is below `vocab_size`.
 ///
-/// Errors: as TokenFileReader::check_ids. Memory: kTokenFileBytes. Cost: reads the file once.
-Result<std::unique_ptr<TokenSource>> try_open_tokens(const formats::TokenFileInfo& info, int64_t vocab_size);
+/// Errors: as TokenFileReader::try_check_ids. Memory: kTokenFileBytes. Cost: reads the file once.
+Result<OpenTokens> try_open_tokens(const formats::TokenFileInfo& info, int64_t vocab_size);
 
 /// A sequence of ids cut in two: no id of it is in both.
 struct TokenSplit {

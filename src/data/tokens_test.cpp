@@ -21,7 +21,7 @@ TEST(Tokens, ATextBecomesAFileThatDecodesToIt) {
   EXPECT_EQ(done.text_bytes, std::ssize(text));
   EXPECT_EQ(done.tokens, std::ssize(text));
 
-  auto tokens = try_open_tokens(formats::try_inspect_token_file(path, 256).value(), 256).value();
+  auto tokens = try_open_tokens(formats::try_inspect_token_file(path, 256).value(), 256).value().tokens;
   std::vector<int32_t> ids(static_cast<size_t>(tokens->size()));
   tokens->try_read(0, ids).value();
   EXPECT_EQ(tokenizer->decode(ids), text);
@@ -35,7 +35,7 @@ TEST(Tokens, FilesAreKeptApartByTheTextsOwnSeparator) {
   const std::string path = testing::TempDir() + "/plimsoll_data_separated.bin";
   const auto tokenizer = make_byte_tokenizer();
   EXPECT_EQ(try_tokenize(both, *tokenizer, path, kGoOn).value().tokens, 24);
-  auto tokens = try_open_tokens(formats::try_inspect_token_file(path, 256).value(), 256).value();
+  auto tokens = try_open_tokens(formats::try_inspect_token_file(path, 256).value(), 256).value().tokens;
   std::vector<int32_t> ids(24);
   tokens->try_read(0, ids).value();
   EXPECT_EQ(tokenizer->decode(ids), "first<|endoftext|>second");
@@ -56,7 +56,7 @@ std::shared_ptr<TokenSource> counted_tokens(int32_t count) {
   auto writer = formats::TokenFileWriter::try_create(path, DType::kU16).value();
   for (int32_t id = 0; id < count; ++id) writer.try_append(std::vector<int32_t>{id}).value();
   writer.try_finish().value();
-  return try_open_tokens(formats::try_inspect_token_file(path, 1000).value(), 1000).value();
+  return try_open_tokens(formats::try_inspect_token_file(path, 1000).value(), 1000).value().tokens;
 }
 
 std::vector<int32_t> all_ids(TokenSource& tokens) {

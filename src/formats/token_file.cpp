@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "formats/crc32c.h"
 
 namespace plimsoll::formats {
 namespace {
@@ -110,14 +111,17 @@ Result<TokenFileReader> TokenFileReader::try_open(TokenFileInfo info, int64_t vo
   return TokenFileReader(std::move(file), std::move(info), vocab_size);
 }
 
-Status TokenFileReader::check_ids() {
+Result<uint32_t> TokenFileReader::try_check_ids() {
   PLIMSOLL_RETURN_IF_ERROR(check_not_wider());
+  uint32_t checksum = 0;
   std::vector<int32_t> ids(static_cast<size_t>(kBufferBytes / plimsoll::size_bytes(info_.dtype)));
   for (int64_t first = 0; first < info_.count; first += static_cast<int64_t>(ids.size())) {
     const int64_t count = std::min(static_cast<int64_t>(ids.size()), info_.count - first);
-    PLIMSOLL_RETURN_IF_ERROR(try_read(first, std::span(ids).first(static_cast<size_t>(count))));
+    PLIMSOLL_RETURN_IF_ERROR(try_read_buffer(first, std::span(ids).first(static_cast<size_t>(count))));
+    checksum =
+        crc32c(std::span(buffer_).first(static_cast<size_t>(count * plimsoll::size_bytes(info_.dtype))), checksum);
   }
-  return {};
+  return checksum;
 }
 
 // u32 ids read as u16 alternate between a low and a high half, and the high half of a vocabulary below 262,144 is at

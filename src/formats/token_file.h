@@ -48,8 +48,9 @@ class TokenFileReader {
 
   /// Checks every id against the vocabulary, and that a file without header is not of the other dtype.
   ///
-  /// Errors: corrupt, naming the first bad id and its position. Cost: reads the file once.
-  Status check_ids();
+  /// Returns: the CRC-32C of the ids as they are stored. Errors: corrupt, naming the first bad id and its position.
+  /// Cost: reads the file once.
+  Result<uint32_t> try_check_ids();
 
   /// The ids [first, first + ids.size()). Requires: they exist.
   ///

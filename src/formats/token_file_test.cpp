@@ -37,7 +37,7 @@ std::string message_of(const std::string& path, int64_t vocab_size, std::optiona
   if (!info.ok()) return info.error().message;
   auto reader = TokenFileReader::try_open(*info, vocab_size);
   if (!reader.ok()) return reader.error().message;
-  const Status status = reader->check_ids();
+  const Result<uint32_t> status = reader->try_check_ids();
   return status.ok() ? "" : status.error().message;
 }
 

@@ -116,6 +116,25 @@ class Cli(unittest.TestCase):
             self.assertIn("warning: the newest checkpoint is damaged (", done.stderr)
             self.assertIn("step-8\n", done.stderr)
 
+    def test_damaged_tokens_are_noticed_on_resume_and_can_be_made_again(self):
+        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
+        tokens = os.path.join(self.path, "run", "train.bin")
+        with open(tokens, "rb") as file:
+            whole = file.read()
+        with open(tokens, "r+b") as file:
+            file.seek(1024 + 100)
+            file.write(b"~")
+        more = ["train", "run.toml", "--resume", "--set", "steps=13"]
+        self.refused(5, "train.bin does not hold the training tokens that the run began with", *more)
+        with open(tokens, "r+b") as file:
+            file.truncate(1024 + 50)
+        self.refused(5, "remove the file, and resuming makes it again", *more)
+        os.remove(tokens)
+        done = self.run_it(*more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(tokens, "rb") as file:
+            self.assertEqual(file.read(), whole)
+
     def test_a_folder_without_its_run_file_is_no_run(self):
         self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
         os.makedirs(os.path.join(self.path, "a", "b"))

@@ -29,16 +29,18 @@ Status save_checkpoint(const std::string& run_folder, std::span<const TensorView
                        std::span<const TensorView> optimizer, const TrainingState& state,
                        const SaveOptions& options = {});
 
-/// The folder of the newest whole checkpoint of a run: the highest step whose state is readable and whose files have
-/// the sizes that it says.
+/// A whole checkpoint of a run, and what the user should hear of it.
+struct LatestCheckpoint {
+  std::string folder;
+  std::string note{};  ///< that a newer one is damaged, and why; mostly empty
+};
+
+/// The newest whole checkpoint of a run: the highest step whose state is readable and whose files have the sizes that
+/// it says.
 ///
 /// Errors: io where there is none; corrupt where none is whole, and why the newest does not count. Cost: reads no
 /// tensors.
-Result<std::string> find_latest_checkpoint(const std::string& run_folder);
-
-/// That the newest checkpoint of a run is not whole, and why, where find_latest_checkpoint takes an older one; else
-/// empty.
-std::string note_of_skipped_checkpoint(const std::string& run_folder);
+Result<LatestCheckpoint> find_latest_checkpoint(const std::string& run_folder);
 
 /// The counters of a checkpoint, checked against its own checksum; no tensor is read.
 ///

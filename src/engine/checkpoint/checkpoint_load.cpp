@@ -124,23 +124,22 @@ Result<TrainingState> load(const std::string& folder, const std::string& model, 
 
 }  // namespace
 
-Result<std::string> find_latest_checkpoint(const std::string& run_folder) {
+Result<LatestCheckpoint> find_latest_checkpoint(const std::string& run_folder) {
   const std::string parent = checkpoints_of(run_folder);
-  if (auto latest = find_whole_checkpoint(parent)) return std::move(latest->path);
-  const auto folders = list_checkpoints(parent);
-  if (folders.empty()) return io_error("[checkpoint] there is no checkpoint in " + parent);
-  return corrupt("[checkpoint] there is no whole checkpoint in " + parent + "; of the newest, " +
-                 try_read_record(folders.front().path).error().message + "; remove the run folder and begin again");
-}
-
-std::string note_of_skipped_checkpoint(const std::string& run_folder) {
-  const auto folders = list_checkpoints(checkpoints_of(run_folder));
-  if (folders.empty()) return "";
-  const auto newest = try_read_record(folders.front().path);
-  const auto taken = find_whole_checkpoint(checkpoints_of(run_folder));
-  if (newest.ok() || !taken) return "";
-  return "the newest checkpoint is damaged (" + newest.error().message + "); taken is the one before it, " +
-         taken->path;
+  std::string why_not_newest;
+  for (const CheckpointFolder& folder : list_checkpoints(parent)) {
+    const auto record = try_read_record(folder.path);
+    if (!record.ok()) {
+      if (why_not_newest.empty()) why_not_newest = record.error().message;
+      continue;
+    }
+    if (why_not_newest.empty()) return LatestCheckpoint{folder.path};
+    return LatestCheckpoint{folder.path, "the newest checkpoint is damaged (" + why_not_newest +
+                                             "); taken is the one before it, " + folder.path};
+  }
+  if (why_not_newest.empty()) return io_error("[checkpoint] there is no checkpoint in " + parent);
+  return corrupt("[checkpoint] there is no whole checkpoint in " + parent + "; of the newest, " + why_not_newest +
+                 "; remove the run folder and begin again");
 }
 
 Result<TrainingState> read_training_state(const std::string& folder) {

@@ -135,7 +135,7 @@ class Checkpoint : public testing::Test {
 
 TEST_F(Checkpoint, BringsBackEveryByteAndCounter) {
   ASSERT_TRUE(save(run_, 7).ok());
-  EXPECT_EQ(find_latest_checkpoint(run_).value(), folder("step-7"));
+  EXPECT_EQ(find_latest_checkpoint(run_).value().folder, folder("step-7"));
   expect_holds(folder("step-7"), 7);
   expect_holds(folder("step-7") + "/", 7);
   EXPECT_EQ(read_training_state(folder("step-7")).value(), state_of(7));
@@ -163,13 +163,13 @@ TEST_F(Checkpoint, KeepsTheNewest) {
   EXPECT_THAT(folders(), ElementsAre("step-12"));
   ASSERT_TRUE(save(run_, 4, {.keep = 1}).ok());
   EXPECT_THAT(folders(), ElementsAre("step-12", "step-4"));
-  EXPECT_EQ(find_latest_checkpoint(run_).value(), folder("step-12"));
+  EXPECT_EQ(find_latest_checkpoint(run_).value().folder, folder("step-12"));
 }
 
 TEST_F(Checkpoint, IgnoresDamagedOnesWhenItCountsAndPicks) {
   for (int64_t step : {1, 2, 3}) ASSERT_TRUE(save(run_, step, {.keep = 3}).ok());
   fs::resize_file(folder("step-3/model.safetensors"), 100);
-  EXPECT_EQ(find_latest_checkpoint(run_).value(), folder("step-2"));
+  EXPECT_EQ(find_latest_checkpoint(run_).value().folder, folder("step-2"));
   ASSERT_TRUE(save(run_, 4, {.keep = 2}).ok());
   EXPECT_THAT(folders(), ElementsAre("step-2", "step-3", "step-4"));
 }
@@ -179,7 +179,7 @@ TEST_F(Checkpoint, ReplacesOneOfTheSameStepWithoutAMomentWithoutOne) {
   ASSERT_TRUE(save(run_, 5).ok());
   EXPECT_THAT(folders(), ElementsAre("step-5"));
   fs::rename(folder("step-5"), folder("step-5.old"));  // as a kill between two renames leaves it
-  EXPECT_EQ(find_latest_checkpoint(run_).value(), folder("step-5.old"));
+  EXPECT_EQ(find_latest_checkpoint(run_).value().folder, folder("step-5.old"));
   expect_holds(folder("step-5.old"), 5);
   ASSERT_TRUE(save(run_, 5).ok());
   EXPECT_THAT(folders(), ElementsAre("step-5"));
@@ -195,7 +195,7 @@ TEST_F(Checkpoint, NeverPicksLeftoversAndRemovesThemAtTheNextSave) {
     fs::copy(folder("step-1"), folder(name), fs::copy_options::recursive);
   for (const char* name : {"step-07", "step-", "step-9x", "step--4", "notes", "step-99999999999999999999"})
     fs::copy(folder("step-1"), folder(name), fs::copy_options::recursive);
-  EXPECT_EQ(find_latest_checkpoint(run_).value(), folder("step-1"));
+  EXPECT_EQ(find_latest_checkpoint(run_).value().folder, folder("step-1"));
   ASSERT_TRUE(save(run_, 2).ok());
   EXPECT_THAT(folders(), ElementsAre("notes", "step-", "step--4", "step-07", "step-1", "step-2",
                                      "step-99999999999999999999", "step-9x"));
@@ -436,10 +436,10 @@ TEST_F(KilledSave, LeavesTheNewestWholeCheckpointLoadable) {
     const int64_t finished = save_until_killed(newest + 1, moment);
     const auto latest = find_latest_checkpoint(run_);
     ASSERT_TRUE(latest.ok()) << latest.error().message;
-    EXPECT_THAT(*latest, Not(EndsWith(".partial")));
-    newest = read_training_state(*latest).value().step;
+    EXPECT_THAT(latest->folder, Not(EndsWith(".partial")));
+    newest = read_training_state(latest->folder).value().step;
     EXPECT_TRUE(newest == finished || newest == finished + 1) << newest << " after " << finished;
-    expect_holds(*latest, newest, kScale);
+    expect_holds(latest->folder, newest, kScale);
     for (const std::string& name : folders()) was_cut = was_cut || name.ends_with(".partial");
   }
   EXPECT_TRUE(was_cut) << "no kill hit a save";

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int64_t kVersion = 2;
+constexpr int64_t kVersion = 3;
 
 // One list says which counters there are, for both ways.
 constexpr std::array<std::pair<const char*, int64_t TrainingState::*>, 4> kCounters{{
@@ -42,6 +42,7 @@ Json to_json(const CheckpointRecord& record) {
       {"model", {{"name", state.model}, {"hash", state.model_hash}}},
       {"optimizer", {{"name", state.optimizer}}},
       {"compile_hash", state.compile_hash},
+      {"data_crc32c", state.data_checksums},
       {"settings", state.settings},
       {"files", {{"model.safetensors", to_json(record.model)}, {"optimizer.safetensors", to_json(record.optimizer)}}}};
 }
@@ -55,11 +56,16 @@ Int whole(const Json& json) {
   return static_cast<Int>(number);
 }
 
+std::map<std::string, uint32_t> to_checksums(const Json& json) {
+  std::map<std::string, uint32_t> sums;
+  for (const auto& [name, sum] : json.items()) sums[name] = whole<uint32_t>(sum);
+  return sums;
+}
+
 CheckpointFile to_file(const Json& json) {
-  CheckpointFile file{.size_bytes = whole<int64_t>(json.at("size_bytes")),
-                      .header_checksum = whole<uint32_t>(json.at("header_crc32c"))};
-  for (const auto& [name, sum] : json.at("crc32c").items()) file.checksums[name] = whole<uint32_t>(sum);
-  return file;
+  return {.size_bytes = whole<int64_t>(json.at("size_bytes")),
+          .header_checksum = whole<uint32_t>(json.at("header_crc32c")),
+          .checksums = to_checksums(json.at("crc32c"))};
 }
 
 CheckpointRecord to_record(const Json& json) {
@@ -70,6 +76,7 @@ CheckpointRecord to_record(const Json& json) {
   state.model_hash = whole<uint64_t>(json.at("model").at("hash"));
   json.at("optimizer").at("name").get_to(state.optimizer);
   json.at("compile_hash").get_to(state.compile_hash);
+  state.data_checksums = to_checksums(json.at("data_crc32c"));
   json.at("settings").get_to(state.settings);
   record.model = to_file(json.at("files").at("model.safetensors"));
   record.optimizer = to_file(json.at("files").at("optimizer.safetensors"));

@@ -11,15 +11,16 @@ namespace plimsoll::engine {
 
 /// Where training stands between two updates: with the tensors, all that a resumed run needs.
 struct TrainingState {
-  int64_t step = 0;                             ///< updates done; names the folder
-  int64_t sample = 0;                           ///< place in the data order of the next sample
-  int64_t total_samples = 0;                    ///< samples that the data had, so that other data is noticed
-  int64_t tokens = 0;                           ///< tokens seen
-  std::string model;                            ///< its name
-  uint64_t model_hash = 0;                      ///< of every setting that changes what its tensors mean
-  std::string optimizer;                        ///< its name
-  std::string compile_hash;                     ///< of the program: another one need not give the same bits
-  std::map<std::string, std::string> settings;  ///< whatever else a resumed run must honour, as text
+  int64_t step = 0;                                ///< updates done; names the folder
+  int64_t sample = 0;                              ///< place in the data order of the next sample
+  int64_t total_samples = 0;                       ///< samples that the data had, so that other data is noticed
+  int64_t tokens = 0;                              ///< tokens seen
+  std::string model;                               ///< its name
+  uint64_t model_hash = 0;                         ///< of every setting that changes what its tensors mean
+  std::string optimizer;                           ///< its name
+  std::string compile_hash;                        ///< of the program: another one need not give the same bits
+  std::map<std::string, uint32_t> data_checksums;  ///< of the files that the samples come from, by what they hold
+  std::map<std::string, std::string> settings;     ///< whatever else a resumed run must honour, as text
 
   friend bool operator==(const TrainingState&, const TrainingState&) = default;
 };

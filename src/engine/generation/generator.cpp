@@ -5,7 +5,8 @@
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/checkpoint_folder.h"
 #include "engine/generation/inference_plan.h"
-#include "engine/training/text_data.h"
+#include "engine/run_file/data_files.h"
+#include "engine/run_file/resolved_run.h"
 #include "formats/file_reader.h"
 
 namespace plimsoll::engine {
@@ -33,20 +34,19 @@ Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, En
     return invalid_argument("the run '" + run_folder +
                             "' was trained on token files without a tokenizer to write text with; put the path of the "
                             ".model file that made them into its run.toml as [data] tokenizer");
-  std::string checkpoint = folder;
+  LatestCheckpoint checkpoint{.folder = folder};
   if (run_folder == folder) {
     PLIMSOLL_ASSIGN(checkpoint, find_latest_checkpoint(run_folder));
   }
+  PLIMSOLL_ASSIGN(ResolvedRun run, try_resolve(config, environment.ops()));
   std::unique_ptr<Generator> out(new Generator());
-  if (run_folder == folder) out->warning_ = note_of_skipped_checkpoint(run_folder);
-  PLIMSOLL_ASSIGN(const DataNeeds needs, try_find_data_needs(config));
-  PLIMSOLL_ASSIGN(out->model_, choose_model(config, needs.tokenizer_vocab, environment.ops()));
+  out->warning_ = std::move(checkpoint.note);
+  out->model_ = std::move(run.model);
   if (!out->model_.decoder) return unsupported("the model '" + out->model_.name + "' cannot generate");
-  const bool is_trained = config.data.tokenizer == "sentencepiece";
-  PLIMSOLL_ASSIGN(out->tokenizer_,
-                  data::try_load_tokenizer(is_trained ? run_folder + "/tokenizer.model" : config.data.tokenizer));
+  const std::string tokenizer = tokenizer_path(config, run_folder);
+  PLIMSOLL_ASSIGN(out->tokenizer_, data::try_load_tokenizer(tokenizer));
   PLIMSOLL_ASSIGN(const models::Model decoder, out->model_.decoder(1, 1, out->model_.context));
-  PLIMSOLL_ASSIGN(InferencePlan plan, plan_inference(decoder.graph, environment, ram, needs.loader_bytes));
+  PLIMSOLL_ASSIGN(InferencePlan plan, plan_inference(decoder.graph, environment, ram, run.needs.loader_bytes));
   out->program_ = std::move(plan.program);
   PLIMSOLL_ASSIGN(out->arena_, memory::try_make_host_arena(Bytes{out->program_.plan.arena_bytes}, environment.pool()));
   std::vector<TensorView> parameters;
@@ -54,7 +54,10 @@ Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, En
   for (const graph::Value& value : decoder.graph.values())
     if (value.kind == graph::ValueKind::kParameter)
       parameters.push_back({value.name, value.desc, out->arena_->at(offsets.at(value.name))});
-  PLIMSOLL_RETURN_IF_ERROR(load_parameters(checkpoint, out->model_.name, out->model_.hash, parameters));
+  PLIMSOLL_ASSIGN(const TrainingState state,
+                  load_parameters(checkpoint.folder, out->model_.name, out->model_.hash, parameters));
+  PLIMSOLL_RETURN_IF_ERROR(
+      check_same_files(state.data_checksums, {{kTokenizer, tokenizer_file(*out->tokenizer_, tokenizer, config)}}));
   out->runner_ = std::make_unique<Runner>(out->program_, environment, out->arena_->data());
   return out;
 }

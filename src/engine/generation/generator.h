@@ -4,7 +4,7 @@
 #include <string>
 
 #include "engine/generation/generate.h"
-#include "engine/training/model_choice.h"
+#include "engine/run_file/model_choice.h"
 #include "memory/arena.h"
 
 namespace plimsoll::engine {

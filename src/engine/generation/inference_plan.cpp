@@ -1,16 +1,15 @@
 #include "engine/generation/inference_plan.h"
 
-#include "engine/training/model_choice.h"
-#include "engine/training/text_data.h"
+#include "engine/run_file/resolved_run.h"
 #include "hardware/probe_memory.h"
 
 namespace plimsoll::engine {
 namespace {
 
-Result<models::Model> make_inference_model(const RunConfig& config, const ModelChoice& choice) {
+Result<models::Model> make_inference_model(const ResolvedRun& run) {
+  const ModelChoice& choice = run.model;
   if (choice.decoder) return choice.decoder(1, 1, choice.context);
-  const int64_t seq = config.data.seq_len > 0 ? config.data.seq_len : choice.context;
-  PLIMSOLL_ASSIGN(models::Model model, choice.evaluation(config.train.batch_size, seq));
+  PLIMSOLL_ASSIGN(models::Model model, choice.evaluation(run.config.train.batch_size, run.config.data.seq_len));
   if (!model.graph.find_output("loss").is_valid()) model.graph.add_output("loss", model.loss);
   return model;
 }
@@ -30,11 +29,10 @@ Result<InferencePlan> plan_inference(const graph::Graph& graph, Environment& env
 }
 
 Result<InferencePlan> plan_inference(const RunConfig& config, Environment& environment) {
-  PLIMSOLL_ASSIGN(const DataNeeds needs, try_find_data_needs(config));
-  PLIMSOLL_ASSIGN(const ModelChoice choice, choose_model(config, needs.tokenizer_vocab, environment.ops()));
+  PLIMSOLL_ASSIGN(const ResolvedRun run, try_resolve(config, environment.ops()));
   PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(config.memory.ram));
-  PLIMSOLL_ASSIGN(const models::Model model, make_inference_model(config, choice));
-  return plan_inference(model.graph, environment, ram, needs.loader_bytes);
+  PLIMSOLL_ASSIGN(const models::Model model, make_inference_model(run));
+  return plan_inference(model.graph, environment, ram, run.needs.loader_bytes);
 }
 
 }  // namespace plimsoll::engine

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "data/batches.h"
+#include "engine/run_file/model_choice.h"
 #include "engine/run_file/run_config.h"
-#include "engine/training/model_choice.h"
 #include "engine/training/text_data.h"
 
 namespace plimsoll::engine {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/run_file/resolved_run.h"
 #include "engine/training/remedies.h"
-#include "engine/training/text_data.h"
 #include "hardware/probe_memory.h"
 
 namespace plimsoll::engine {
@@ -59,28 +59,7 @@ std::string option_for(const RunConfig& config, const JobSize& now, const JobSiz
   return fmt::format("--set data.tokenizer={}{} (none to train)", size.tokenizer, without);
 }
 
-/// A run file of which nothing is left open.
-struct Resolved {
-  RunConfig config;
-  DataNeeds needs;
-  ModelChoice model;
-};
-
-Result<Resolved> try_resolve(RunConfig config, const Environment& environment) {
-  PLIMSOLL_ASSIGN(const DataNeeds needs, try_find_data_needs(config));
-  PLIMSOLL_ASSIGN(ModelChoice model, choose_model(config, needs.tokenizer_vocab, environment.ops()));
-  config.model.vocab_size = model.vocab_size;  // so that the run file kept with the run names the model it trained
-  if (config.train.sample_tokens > 0 && !model.decoder)
-    return unsupported(config.at("train", "sample_tokens") + " has no use: the model '" + model.name +
-                       "' cannot generate");
-  if (config.data.seq_len == 0) config.data.seq_len = model.context;
-  if (config.data.seq_len > model.context)
-    return invalid_argument(config.at("data", "seq_len") + " is " + std::to_string(config.data.seq_len) +
-                            "; the model's block_size is " + std::to_string(model.context));
-  return Resolved{std::move(config), needs, std::move(model)};
-}
-
-Result<SessionPlan> try_plan(const Resolved& run, Environment& environment, std::optional<Bytes> ram) {
+Result<SessionPlan> try_plan(const ResolvedRun& run, Environment& environment, std::optional<Bytes> ram) {
   const RunConfig& config = run.config;
   SessionSpec spec{.optimizer = to_optimizer(config.optimizer), .microbatches = config.train.accumulate};
   if (config.optimizer.clip_norm > 0) spec.update.clip_norm = config.optimizer.clip_norm;
@@ -98,7 +77,7 @@ Result<SessionPlan> try_plan(const Resolved& run, Environment& environment, std:
 }  // namespace
 
 Result<RunPlan> plan_run(RunConfig config, Environment& environment) {
-  PLIMSOLL_ASSIGN(Resolved run, try_resolve(config, environment));
+  PLIMSOLL_ASSIGN(ResolvedRun run, try_resolve(config, environment.ops()));
   PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(config.memory.ram));
   auto plan = try_plan(run, environment, ram);
   if (plan.ok()) {
@@ -111,7 +90,7 @@ Result<RunPlan> plan_run(RunConfig config, Environment& environment) {
   const JobSize size = size_of(run.config);
   const auto needed_bytes = [&](const JobSize& other_size) -> Result<int64_t> {
     std::vector<std::string> dropped;
-    PLIMSOLL_ASSIGN(const Resolved other, try_resolve(resized(config, other_size, dropped), environment));
+    PLIMSOLL_ASSIGN(const ResolvedRun other, try_resolve(resized(config, other_size, dropped), environment.ops()));
     PLIMSOLL_ASSIGN(const SessionPlan other_plan, try_plan(other, environment, std::nullopt));
     return other_plan.need.total_bytes();
   };

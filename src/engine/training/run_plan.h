@@ -1,8 +1,8 @@
 #pragma once
 
+#include "engine/run_file/model_choice.h"
 #include "engine/run_file/run_config.h"
 #include "engine/session_plan.h"
-#include "engine/training/model_choice.h"
 
 namespace plimsoll::engine {
 

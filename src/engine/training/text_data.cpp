@@ -10,6 +10,7 @@
 #include "data/sentencepiece_training.h"
 #include "data/text.h"
 #include "data/tokens.h"
+#include "engine/run_file/data_needs.h"
 #include "formats/file_reader.h"
 #include "formats/file_writer.h"
 #include "formats/token_file.h"
@@ -17,36 +18,30 @@
 namespace plimsoll::engine {
 namespace {
 
-/// Chunks of text and their ids on the way to a token file: below 64 KiB of text, at most four bytes an id and a copy
-/// of each line.
-constexpr int64_t kTextBytes = int64_t{1} << 20;
-/// Bytes of model file a piece that is trained here, beyond the longest measured: 17, of English.
-constexpr int64_t kPieceFileBytes = 32;
-
-data::SentencepieceOptions training_options(const RunConfig& config) {
-  return {.vocab_size = static_cast<int32_t>(config.data.vocab_size)};
-}
-
 std::optional<DType> token_dtype(const RunConfig& config) { return try_parse_dtype(config.data.token_dtype); }
 
-Result<std::shared_ptr<data::TokenSource>> try_open(const std::string& path, int64_t vocab,
-                                                    std::optional<DType> dtype) {
+/// Opens a token file, and notes in `file` what it holds.
+Result<std::shared_ptr<data::TokenSource>> try_open(const std::string& path, int64_t vocab, std::optional<DType> dtype,
+                                                    DataFile& file) {
   PLIMSOLL_ASSIGN(const formats::TokenFileInfo info, formats::try_inspect_token_file(path, vocab, dtype));
-  PLIMSOLL_ASSIGN(std::unique_ptr<data::TokenSource> source, data::try_open_tokens(info, vocab));
-  return std::shared_ptr<data::TokenSource>(std::move(source));
+  PLIMSOLL_ASSIGN(data::OpenTokens open, data::try_open_tokens(info, vocab));
+  file = {path, open.checksum, false};
+  return std::shared_ptr<data::TokenSource>(std::move(open.tokens));
 }
 
 Result<std::unique_ptr<data::Tokenizer>> try_tokenizer(const RunConfig& config, const std::string& folder,
-                                                       const data::TextPart& text, PreparationProgress progress) {
-  if (config.data.tokenizer != "sentencepiece") return data::try_load_tokenizer(config.data.tokenizer);
-  const std::string path = folder + "/tokenizer.model";
+                                                       const data::TextPart& text, DataFile& file,
+                                                       PreparationProgress progress) {
+  const std::string path = tokenizer_path(config, folder);
   PLIMSOLL_ASSIGN(const bool is_trained, formats::try_exists(path));
-  if (!is_trained) {
+  if (config.data.tokenizer == "sentencepiece" && !is_trained) {
     if (!progress("training the tokenizer", 0)) return cancelled("stopped while the tokenizer was trained");
-    PLIMSOLL_ASSIGN(const std::string model, data::try_train_sentencepiece(text, training_options(config)));
+    PLIMSOLL_ASSIGN(const std::string model, data::try_train_sentencepiece(text, tokenizer_training_options(config)));
     PLIMSOLL_RETURN_IF_ERROR(formats::try_write_file(path, model));
   }
-  return data::try_load_tokenizer(path);
+  PLIMSOLL_ASSIGN(auto tokenizer, data::try_load_tokenizer(path));
+  file = tokenizer_file(*tokenizer, path, config);
+  return tokenizer;
 }
 
 /// Bytes done of a total as a share of the work `what`.
@@ -58,13 +53,20 @@ auto shares(PreparationProgress progress, std::string what) {
 
 Result<std::shared_ptr<data::TokenSource>> try_tokens(const data::TextPart& text, const std::string& path,
                                                       const std::string& what, const data::Tokenizer& tokenizer,
-                                                      int64_t vocab, PreparationProgress progress) {
+                                                      int64_t vocab, DataFile& file, PreparationProgress progress) {
   PLIMSOLL_ASSIGN(const bool is_made, formats::try_exists(path));
   if (!is_made) {
     const auto report = shares(progress, "turning " + what + " text into tokens");
     PLIMSOLL_RETURN_IF_ERROR(data::try_tokenize(text, tokenizer, path, report));
   }
-  return try_open(path, vocab, std::nullopt);
+  auto tokens = try_open(path, vocab, std::nullopt, file);
+  if (!tokens.ok() && is_made) {
+    Error error = tokens.error();
+    error.message += " (remove the file, and resuming makes it again from the text)";
+    return error;
+  }
+  file.is_made = true;
+  return tokens;
 }
 
 /// What counting bytes reaches on the validation text. Before the run, so that its table is not held beside the arena.
@@ -84,12 +86,12 @@ Result<TextData> try_prepare_from_text(const RunConfig& config, const std::strin
                             .validation_fraction = config.data.valid.empty() ? config.data.validation_fraction : 0.0,
                             .separator = config.data.separator}));
   out.train_text = split.train;
-  PLIMSOLL_ASSIGN(out.tokenizer, try_tokenizer(config, folder, split.train, progress));
-  PLIMSOLL_ASSIGN(out.train,
-                  try_tokens(split.train, folder + "/train.bin", "training", *out.tokenizer, vocab, progress));
+  PLIMSOLL_ASSIGN(out.tokenizer, try_tokenizer(config, folder, split.train, out.files[kTokenizer], progress));
+  PLIMSOLL_ASSIGN(out.train, try_tokens(split.train, folder + "/train.bin", "training", *out.tokenizer, vocab,
+                                        out.files[kTrainingTokens], progress));
   if (split.validation.empty()) return out;
-  PLIMSOLL_ASSIGN(out.validation,
-                  try_tokens(split.validation, folder + "/valid.bin", "validation", *out.tokenizer, vocab, progress));
+  PLIMSOLL_ASSIGN(out.validation, try_tokens(split.validation, folder + "/valid.bin", "validation", *out.tokenizer,
+                                             vocab, out.files[kValidationTokens], progress));
   if (counts_bytes) {
     PLIMSOLL_ASSIGN(out.baseline_bits_per_byte, try_baseline(split, progress));
   }
@@ -113,43 +115,22 @@ Result<TextData> try_prepare_from_tokens(const RunConfig& config, const ModelCho
   if (config.data.tokenizer != "none") {
     PLIMSOLL_ASSIGN(out.tokenizer, data::try_load_tokenizer(config.data.tokenizer));
     vocab = std::min<int64_t>(vocab, out.tokenizer->vocab_size());
+    out.files[kTokenizer] = tokenizer_file(*out.tokenizer, config.data.tokenizer, config);
   }
-  const auto open = [&](const std::string& path) -> Result<std::shared_ptr<data::TokenSource>> {
-    auto tokens = try_open(path, vocab, token_dtype(config));
+  const auto open = [&](const std::string& path, DataFile& file) -> Result<std::shared_ptr<data::TokenSource>> {
+    auto tokens = try_open(path, vocab, token_dtype(config), file);
     if (tokens.ok() || tokens.error().code != ErrorCode::kCorrupt) return tokens;
     return tokens.error().with_context(limit_of(config, model, out.tokenizer.get()));
   };
-  PLIMSOLL_ASSIGN(out.train, open(config.data.train[0]));
+  PLIMSOLL_ASSIGN(out.train, open(config.data.train[0], out.files[kTrainingTokens]));
   if (config.data.valid.empty()) {
     PLIMSOLL_ASSIGN(data::TokenSplit split, data::try_split_tokens(out.train, config.data.validation_fraction));
     out.train = std::move(split.train);
     out.validation = std::move(split.validation);
   } else {
-    PLIMSOLL_ASSIGN(out.validation, open(config.data.valid[0]));
+    PLIMSOLL_ASSIGN(out.validation, open(config.data.valid[0], out.files[kValidationTokens]));
   }
   return out;
-}
-
-/// What a tokenizer from a file needs, and its vocabulary.
-Status find_tokenizer_needs(const RunConfig& config, DataNeeds& out) {
-  PLIMSOLL_ASSIGN(const formats::FileReader file, formats::FileReader::try_open(config.data.tokenizer));
-  const int64_t least = data::sentencepiece_bytes(file.size_bytes(), 0);
-  const std::optional<Bytes>& ram = config.memory.ram;
-  if (ram && file.size_bytes() <= data::kLargestModelBytes && least > ram->value) {
-    auto why = std::make_shared<Infeasible>();
-    why->needed_bytes = least;
-    why->budget_bytes = ram->value;
-    why->tightest_step = "loading the tokenizer";
-    why->holders.push_back({"tokenizer", least});
-    return Error{ErrorCode::kInfeasible,
-                 config.at("data", "tokenizer") + " needs at least " + to_string(Bytes{least}) +
-                     " of RAM, the budget is " + to_string(*ram),
-                 why};
-  }
-  PLIMSOLL_ASSIGN(const auto tokenizer, data::try_load_tokenizer(config.data.tokenizer));
-  out.tokenizer_vocab = tokenizer->vocab_size();
-  out.loader_bytes += data::sentencepiece_bytes(file.size_bytes(), out.tokenizer_vocab);
-  return {};
 }
 
 /// glibc keeps what is freed: 33 MiB after the training of 2,048 pieces on English, which the plan has for the arena.
@@ -160,25 +141,6 @@ void give_back_freed_memory() {
 }
 
 }  // namespace
-
-Result<DataNeeds> try_find_data_needs(const RunConfig& config) {
-  DataNeeds out{.loader_bytes = 2 * data::kTokenFileBytes};
-  const std::string& tokenizer = config.data.tokenizer;
-  int64_t training_bytes = 0;
-  if (tokenizer == "bytes") {
-    out.tokenizer_vocab = 256;
-  } else if (tokenizer == "sentencepiece") {
-    out.tokenizer_vocab = config.data.vocab_size;
-    out.loader_bytes += data::sentencepiece_bytes(kPieceFileBytes * config.data.vocab_size, config.data.vocab_size);
-    training_bytes = data::sentencepiece_training_bytes(training_options(config));
-  } else if (tokenizer != "none") {
-    PLIMSOLL_RETURN_IF_ERROR(find_tokenizer_needs(config, out));
-  }
-  if (config.data.kind == "text") out.preparation_bytes = kTextBytes + std::max(training_bytes, out.loader_bytes);
-  if (config.data.kind == "text")
-    out.baseline_bytes = std::max(out.preparation_bytes, kTextBytes + out.loader_bytes + data::ByteNgram::kTableBytes);
-  return out;
-}
 
 Result<TextData> try_prepare_text(const RunConfig& config, const std::string& folder, const ModelChoice& model,
                                   bool counts_bytes, PreparationProgress progress) {

@@ -7,23 +7,11 @@
 #include "core/function_ref.h"
 #include "data/batches.h"
 #include "data/tokenizer.h"
+#include "engine/run_file/data_files.h"
+#include "engine/run_file/model_choice.h"
 #include "engine/run_file/run_config.h"
-#include "engine/training/model_choice.h"
 
 namespace plimsoll::engine {
-
-/// What is known of a run's data before any of it is read: the vocabulary that the model must have, and how much RAM
-/// the loader will take.
-struct DataNeeds {
-  int64_t tokenizer_vocab = 0;    ///< ids that the tokenizer may make; 0 where there is none
-  int64_t loader_bytes = 0;       ///< while the run lasts
-  int64_t preparation_bytes = 0;  ///< peak before the arena is taken, while text is turned into tokens
-  int64_t baseline_bytes = 0;     ///< the same where a byte model is counted too; 0 where there is no text
-};
-
-/// Errors: io and corrupt for a tokenizer that cannot be loaded; infeasible for one whose file alone is more than the
-/// budget can hold; a text is not opened.
-Result<DataNeeds> try_find_data_needs(const RunConfig& config);
 
 /// Tokens ready to be drawn from.
 struct TextData {
@@ -32,6 +20,7 @@ struct TextData {
   std::shared_ptr<data::TokenSource> validation;  ///< null where there is none
   int64_t validation_bytes = 0;                   ///< of the text behind its targets; 0 where it is not known
   data::TextPart train_text;                      ///< empty where the data are token files
+  DataFiles files;                                ///< that the tokens and their text come from
   double baseline_bits_per_byte = 0;              ///< of a ByteNgram on the validation text; 0 where it was not counted
 };
 

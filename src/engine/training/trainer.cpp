@@ -108,12 +108,13 @@ Status Trainer::resume() {
     resume_warnings_.push_back("the run has no checkpoint, so it begins again");
     return {};
   }
-  PLIMSOLL_ASSIGN(const std::string folder, find_latest_checkpoint(config_.run.folder));
-  if (std::string note = note_of_skipped_checkpoint(config_.run.folder); !note.empty())
-    resume_warnings_.push_back(std::move(note));
+  PLIMSOLL_ASSIGN(LatestCheckpoint latest, find_latest_checkpoint(config_.run.folder));
+  if (!latest.note.empty()) resume_warnings_.push_back(std::move(latest.note));
   const auto parameters = session_->parameters();
   const auto optimizer = session_->optimizer_state();
-  PLIMSOLL_ASSIGN(const TrainingState state, load_checkpoint(folder, model_.name, model_.hash, parameters, optimizer));
+  PLIMSOLL_ASSIGN(const TrainingState state,
+                  load_checkpoint(latest.folder, model_.name, model_.hash, parameters, optimizer));
+  PLIMSOLL_RETURN_IF_ERROR(check_same_files(state.data_checksums, data_.files));
   if (state.total_samples != batches_.train->samples())
     return invalid_argument("the checkpoint was made with " + std::to_string(state.total_samples) +
                             " samples an epoch, the data have " + std::to_string(batches_.train->samples()) +
@@ -141,6 +142,7 @@ Status Trainer::save() {
                       .model_hash = model_.hash,
                       .optimizer = config_.optimizer.name,
                       .compile_hash = plan().train.program().compile_hash,
+                      .data_checksums = checksums_of(data_.files),
                       .settings = lasting_settings(config_)};
   PLIMSOLL_RETURN_IF_ERROR(save_checkpoint(config_.run.folder, parameters, optimizer, state,
                                            {.keep = static_cast<int>(config_.train.keep_checkpoints)}));

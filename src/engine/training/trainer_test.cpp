@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "core/philox.h"
 #include "engine/checkpoint/checkpoint.h"
@@ -103,7 +104,7 @@ class TrainerTest : public testing::Test {
   /// The run as it was saved, except that the samples of one more update count as seen.
   std::unique_ptr<Trainer> resume_one_update_later(Trainer& saved, const std::string& name) {
     saved.save().value();
-    TrainingState state = read_training_state(find_latest_checkpoint(saved.config().run.folder).value()).value();
+    TrainingState state = read_training_state(find_latest_checkpoint(saved.config().run.folder).value().folder).value();
     state.sample += saved.samples_per_update();
     auto trainer = make(name);
     fs::remove_all(folders_.back());
@@ -172,6 +173,24 @@ TEST_F(TrainerTest, AResumeByAnotherProgramSaysThatBitsMayDiffer) {
   EXPECT_THAT(trainer->resume_warnings(),
               testing::ElementsAre(
                   testing::StartsWith("the checkpoint was made by another program (compile hash " + hash + ", now ")));
+}
+
+TEST_F(TrainerTest, AResumeNoticesOneTokenThatIsNotWhatItWas) {
+  auto trainer = begin("tokens");
+  trainer->save().value();
+  trainer.reset();
+  trainer = make("tokens");
+  {
+    std::fstream tokens(testing::TempDir() + "/plimsoll_trainer.bin", std::ios::in | std::ios::out | std::ios::binary);
+    tokens.seekg(1024);  // behind the header
+    const int id = tokens.get();
+    tokens.seekp(1024);
+    tokens.put(static_cast<char>(id ^ 1));
+  }
+  const Status resumed = trainer->start(true, quiet_);
+  ASSERT_FALSE(resumed.ok());
+  EXPECT_EQ(resumed.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(resumed.error().message, testing::HasSubstr("does not hold the training tokens"));
 }
 
 TEST_F(TrainerTest, StopsAfterTooManySkipsInARow) {

@@ -1,4 +1,4 @@
-#include "engine/training/model_choice.h"
+#include "engine/run_file/model_choice.h"
 
 #include <gtest/gtest.h>
 
