@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "report/printable.h"
+
 namespace plimsoll::apps {
 
 Status print_rows(bool json, const nlohmann::ordered_json& fields) {
@@ -10,7 +12,8 @@ Status print_rows(bool json, const nlohmann::ordered_json& fields) {
     return {};
   }
   for (const auto& [name, value] : fields.items()) {
-    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (name == "event" || value.is_null()) continue;
+    const std::string text = value.is_string() ? report::printable(value.get<std::string>()) : value.dump();
     std::printf("%-24s %s\n", name.c_str(), text.c_str());
   }
   return {};

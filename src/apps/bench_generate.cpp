@@ -12,6 +12,7 @@
 #include "hardware/probe_memory.h"
 #include "memory/arena.h"
 #include "models/zoo.h"
+#include "report/printable.h"
 
 namespace plimsoll::apps {
 namespace {
@@ -43,7 +44,7 @@ Status run(const Options& o) {
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
   PLIMSOLL_ASSIGN(const models::ZooEntry entry, models::find_model(o.model));
   const auto* gpt2 = std::get_if<models::Gpt2Config>(&entry.config);
-  if (gpt2 == nullptr) return unsupported("the model '" + o.model + "' cannot generate");
+  if (gpt2 == nullptr) return unsupported("the model " + report::named(o.model) + " cannot generate");
   PLIMSOLL_ASSIGN(const models::Model decoder,
                   models::make_gpt2_decoder(*gpt2, o.batch, 1, o.context, environment->ops()));
   PLIMSOLL_ASSIGN(const engine::InferencePlan plan, engine::plan_inference(decoder.graph, *environment, ram, 0));
@@ -67,7 +68,8 @@ Status run(const Options& o) {
   const double median = seconds[seconds.size() / 2];
   const double bandwidth = memory.bandwidths.back().read.value;
   const auto bytes = static_cast<double>(weight_bytes(decoder.graph));
-  return print_rows(o.json, {{"model", o.model},
+  return print_rows(o.json, {{"event", "bench_generate"},
+                             {"model", o.model},
                              {"batch", o.batch},
                              {"threads", environment->pool().threads()},
                              {"median_s", median},

@@ -29,7 +29,8 @@ Status run(const Options& o) {
   PLIMSOLL_ASSIGN(const plan::OffsetSolution solution, plan::try_plan_offsets(problem, options));
   const double seconds = watch.seconds();
   const auto judged = plan::check_offsets(problem, solution.offsets, solution.height);
-  return print_rows(o.json, {{"file", o.path},
+  return print_rows(o.json, {{"event", "bench_offsets"},
+                             {"file", o.path},
                              {"buffers", problem.buffers.size()},
                              {"height", solution.height},
                              {"lower_bound", solution.lower_bound},

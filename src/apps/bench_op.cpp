@@ -5,11 +5,13 @@
 #include "apps/bench.h"
 #include "apps/shared_options.h"
 #include "core/stopwatch.h"
+#include "core/suggest.h"
 #include "engine/environment/environment.h"
 #include "engine/environment/matmul_rate.h"
 #include "graph/text.h"
 #include "memory/arena.h"
 #include "ops/evaluate.h"
+#include "report/printable.h"
 
 namespace plimsoll::apps {
 namespace {
@@ -23,8 +25,16 @@ struct Options {
   bool json = false;
 };
 
+Result<const ops::OpDef*> find_op(const std::string& name, const ops::OpTable& ops) {
+  if (const ops::OpDef* def = ops.find(name)) return def;
+  std::vector<std::string> names;
+  for (const auto& [known, def] : ops) names.push_back(known);
+  return invalid_argument("there is no op " + report::named(name) + "; docs/ops.md lists them" + suggest(name, names));
+}
+
 /// The inputs and attributes as the graph's text form has them, so that nothing here parses them anew.
 Result<program::Kernel> try_parse_call(const Options& o, const ops::OpTable& ops) {
+  PLIMSOLL_ASSIGN(const ops::OpDef* def, find_op(o.name, ops));
   std::string text = "graph \"bench\"\n";
   for (size_t i = 0; i < o.srcs.size(); ++i)
     text += "%" + std::to_string(i) + " = input \"src" + std::to_string(i) + "\" : " + o.srcs[i] + "\n";
@@ -34,8 +44,6 @@ Result<program::Kernel> try_parse_call(const Options& o, const ops::OpTable& ops
     return invalid_argument(
         "--src or --attributes cannot be read; expected e.g. --src 'f32[256,768]' --attributes "
         "'transpose_b=true, eps=1e-05'");
-  const ops::OpDef* def = ops.find(o.name);
-  if (def == nullptr) return invalid_argument("there is no op '" + o.name + "'; docs/ops.md lists them");
   program::Kernel kernel{.op = o.name};
   for (const graph::Value& value : parsed->values())
     if (value.kind == graph::ValueKind::kInput) kernel.srcs.push_back(value.desc);
@@ -95,7 +103,8 @@ Status run(const Options& o) {
   const ops::Cost cost =
       ops::cost_of(environment->ops().at(call.op), {entry.spec.srcs, entry.spec.dsts, entry.spec.attributes});
   const double rate = engine::measure_matmul_flops(*environment);
-  return print_rows(o.json, {{"op", o.name},
+  return print_rows(o.json, {{"event", "bench_op"},
+                             {"op", o.name},
                              {"threads", environment->pool().threads()},
                              {"backend", entry.refusal.empty() ? environment->backend().describe().kind : "reference"},
                              {"least_s", least},

@@ -7,6 +7,7 @@
 #include "core/stopwatch.h"
 #include "engine/environment/environment.h"
 #include "memory/arena.h"
+#include "report/printable.h"
 
 namespace plimsoll::apps {
 namespace {
@@ -59,7 +60,8 @@ void run_copy(engine::Environment& environment, const Streams& s) {
 }
 
 Status run(const Options& o) {
-  if (o.name != "adamw") return invalid_argument("bench optimizer knows adamw; given '" + o.name + "'");
+  if (o.name != "adamw")
+    return invalid_argument("there is no optimizer " + report::named(o.name) + " to measure; known is adamw");
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
   const auto bytes = checked_multiply(o.numel, 16);
   if (!bytes || *bytes > (int64_t{1} << 45))
@@ -88,7 +90,8 @@ Status run(const Options& o) {
     copy = std::min(copy, seconds_of([&] { run_copy(*environment, streams); }));
   }
   const double moved = 28.0 * static_cast<double>(o.numel);
-  return print_rows(o.json, {{"optimizer", o.name},
+  return print_rows(o.json, {{"event", "bench_optimizer"},
+                             {"optimizer", o.name},
                              {"numel", o.numel},
                              {"threads", environment->pool().threads()},
                              {"params_per_s", static_cast<double>(o.numel) / update},

@@ -55,12 +55,12 @@ double transformer_flops(const models::Model& model, std::string_view position_t
                          const ZooStep& step) {
   const int64_t positions = model.graph.value(model.graph.find_value(position_table)).desc.numel();
   const auto n = static_cast<double>(model.parameter_count() - positions);
-  const auto batch = static_cast<double>(step.batch), seq = static_cast<double>(step.seq);
+  const auto batch = static_cast<double>(step.batch), seq = static_cast<double>(step.tokens());
   return 6 * n * batch * seq + 12 * static_cast<double>(layers * width) * seq * seq * batch;
 }
 
 Work count_work(const ZooStep& step, const models::ModelConfig& config, const models::Model& model) {
-  Work out{.items = step.batch * step.seq};
+  Work out{.items = step.batch * step.tokens()};
   if (const auto* gpt2 = std::get_if<models::Gpt2Config>(&config)) {
     out.classes = gpt2->vocab_size;
     out.flops = transformer_flops(model, "wpe.weight", gpt2->n_layer, gpt2->n_embd, step);
@@ -112,10 +112,13 @@ Status run(const Options& o) {
     return corrupt("the guarded step found a fault, which is a bug in plimsoll: " + guard.fault);
   std::sort(seconds.begin() + 2, seconds.end());
   const double median = seconds[2 + (seconds.size() - 2) / 2];
-  return print_rows(o.json, {{"model", o.step.model},
+  const bool has_sequence = !std::holds_alternative<models::MlpConfig>(config);
+  const nlohmann::ordered_json seq = has_sequence ? nlohmann::ordered_json(o.step.tokens()) : nullptr;
+  return print_rows(o.json, {{"event", "bench_step"},
+                             {"model", o.step.model},
                              {"dtype", "f32"},
                              {"batch", o.step.batch},
-                             {"seq", o.step.seq},
+                             {"seq", seq},
                              {"threads", environment->pool().threads()},
                              {"median_s", median},
                              {"least_s", seconds[2]},
@@ -142,7 +145,8 @@ void add_bench_step(CLI::App& bench, Action& action) {
   CLI::App* command = bench.add_subcommand("step", "Time and memory of one training step, AdamW included");
   command->add_option("model", options->step.model, "A name that `plimsoll models` lists")->required();
   command->add_option("--batch,--batch_size", options->step.batch, "Samples a step")->check(whole_number(1));
-  command->add_option("--seq,--seq_len", options->step.seq, "Tokens a sample")->check(whole_number(1));
+  command->add_option("--seq,--seq_len", options->step.seq, "Tokens a sample; 64 where left out")
+      ->check(whole_number(1));
   add_threads_option(*command, options->threads);
   command->add_option("--steps", options->steps, "Timed steps, after two of warm-up")->check(whole_number(1));
   add_ram_option(*command, options->ram);

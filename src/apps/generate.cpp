@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/command.h"
+#include "apps/messages.h"
 #include "apps/shared_options.h"
 #include "apps/stop_signal.h"
 #include "engine/generation/generator.h"
@@ -29,7 +30,7 @@ Status run(const Options& o) {
   PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(given));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
   PLIMSOLL_ASSIGN(auto generator, engine::Generator::make(o.folder, *environment, ram));
-  if (!generator->warning().empty()) std::fprintf(stderr, "warning: %s\n", generator->warning().c_str());
+  if (!generator->warning().empty()) print_warning(generator->warning(), o.json);
   if (!o.json) std::printf("%s", o.prompt.c_str());
   const auto print = [&](std::string_view piece) {
     if (!o.json) {
@@ -43,7 +44,8 @@ Status run(const Options& o) {
     std::printf("\n");
     return {};
   }
-  print_json({{"prompt", o.prompt},
+  print_json({{"event", "generation"},
+              {"prompt", o.prompt},
               {"text", generation.text},
               {"prompt_tokens", generation.prompt_tokens},
               {"tokens", generation.tokens},

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "apps/command.h"
+#include "apps/messages.h"
 #include "apps/shared_options.h"
 #include "backends/cpu/onednn_rate.h"
 #include "engine/environment/environment.h"
@@ -11,6 +12,8 @@
 #include "hardware/measure.h"
 #include "hardware/probe.h"
 #include "hardware/probe_memory.h"
+#include "report/printable.h"
+#include "report/quantities.h"
 
 namespace plimsoll::apps {
 namespace {
@@ -21,79 +24,114 @@ struct Options {
   bool json = false;
 };
 
-void print(bool json, const nlohmann::ordered_json& fields) {
+/// One fact: an object for programs, whose "event" says which; a name and words for people.
+void print(bool json, const nlohmann::ordered_json& fields, const std::string& name, const std::string& words) {
   if (json) return print_json(fields);
-  std::string line;
-  for (const auto& [name, value] : fields.items())
-    line += (line.empty() ? "" : "  ") + name + " " + (value.is_string() ? value.get<std::string>() : value.dump());
-  std::printf("%s\n", line.c_str());
+  std::printf("%-24s %s\n", name.c_str(), report::printable(words).c_str());
   std::fflush(stdout);
 }
 
-/// A size in bytes for programs, in words for people.
-std::pair<std::string, nlohmann::ordered_json> size_field(const std::string& name, Bytes size, bool json) {
-  if (json) return {name + "_bytes", size.value};
-  return {name, to_string(size)};
+std::string on_threads(const std::string& what, int threads) {
+  return what + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
+
+void print_memory(bool json, const hardware::MemoryMeasurement& memory) {
+  for (const auto& row : memory.bandwidths)
+    print(
+        json,
+        {{"event", "memory"},
+         {"threads", row.threads},
+         {"read_gb_per_s", row.read.value / 1e9},
+         {"copy_gb_per_s", row.copy.value / 1e9}},
+        on_threads("memory", row.threads),
+        "read " + report::to_quantity(row.read.value, "B/s") + ", copy " + report::to_quantity(row.copy.value, "B/s"));
+  for (const auto& row : memory.latencies)
+    print(json,
+          {{"event", "latency"},
+           {"working_set_bytes", row.working_set.value},
+           {"level", row.level},
+           {"latency_ns", row.latency_ns}},
+          "latency within " + to_string(row.working_set),
+          report::to_duration(row.latency_ns * 1e-9) + " (" + row.level + ")");
+  const auto& touch = memory.first_touch;
+  print(json,
+        {{"event", "first_touch"},
+         {"small_page_ns", touch.small_page_ns},
+         {"huge_page_ns_per_4_kib", touch.huge_page_ns}},
+        "first touch of 4 KiB",
+        report::to_duration(touch.small_page_ns * 1e-9) + " as a small page, " +
+            report::to_duration(touch.huge_page_ns * 1e-9) + " within a huge one");
 }
 
 /// One thread of oneDNN; no op of ours has these types yet.
-void print_library_rate(bool json, const char* dtype, backends::cpu::ProductTypes types) {
+void print_library_rate(bool json, const char* dtype, const char* unit, backends::cpu::ProductTypes types) {
   const double rate = backends::cpu::measure_onednn_rate(types);
-  nlohmann::ordered_json fields{{"measured", "matmul"}, {"dtype", dtype}, {"threads", 1}};
-  if (rate > 0)
+  nlohmann::ordered_json fields{{"event", "matmul"}, {"dtype", dtype}, {"threads", 1}};
+  std::string words;
+  if (rate > 0) {
     fields["gflops_per_s"] = rate / 1e9;
-  else
+    words = report::to_quantity(rate, unit);
+  } else {
     fields["unavailable"] = "oneDNN has no kernel for this processor";
-  print(json, fields);
+    words = "not available: oneDNN has no kernel for this processor";
+  }
+  print(json, fields, on_threads(std::string("matmul ") + dtype, 1), words);
+}
+
+Status print_products(bool json, const hardware::Cores& cores) {
+  for (const int threads : {1, cores.usable}) {
+    PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = threads}));
+    const double rate = engine::measure_matmul_flops(*environment);
+    print(json, {{"event", "matmul"}, {"dtype", "f32"}, {"threads", threads}, {"gflops_per_s", rate / 1e9}},
+          on_threads("matmul f32", threads), report::to_quantity(rate, "FLOP/s"));
+    if (cores.usable == 1) break;
+  }
+  print_library_rate(json, "bf16", "FLOP/s", backends::cpu::ProductTypes::kBf16);
+  print_library_rate(json, "u8s8", "OP/s", backends::cpu::ProductTypes::kU8S8);
+  return {};
+}
+
+Status print_disk(const Options& o) {
+  PLIMSOLL_ASSIGN(const auto disk, hardware::try_measure_disk(o.folder, mebibytes(256)));
+  nlohmann::ordered_json fields{{"event", "disk"}, {"folder", o.folder}};
+  std::string words = "read " + report::to_quantity(disk.read.value, "B/s") + ", write " +
+                      report::to_quantity(disk.write.value, "B/s") + ", latency " +
+                      report::to_duration(disk.latency_ns * 1e-9) + ", in " + report::named(o.folder);
+  if (disk.cached_because) {
+    fields["cached_because"] = *disk.cached_because;
+    words += ", through the page cache: " + *disk.cached_because;
+  }
+  fields["read_mb_per_s"] = disk.read.value / 1e6;
+  fields["write_mb_per_s"] = disk.write.value / 1e6;
+  fields["latency_us"] = disk.latency_ns / 1e3;
+  print(o.json, fields, "disk", words);
+  return {};
 }
 
 Status print_measured(const Options& o, const hardware::Cores& cores) {
+  print_note("measuring memory, disk and matrix products, about 10 s …", o.json);
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({}));
-  std::fprintf(stderr, "measuring memory, disk and matrix products, about 10 s …\n");
   PLIMSOLL_ASSIGN(const auto memory, hardware::try_measure_memory(cores, environment->pool()));
-  for (const auto& row : memory.bandwidths)
-    print(o.json, {{"measured", "memory"},
-                   {"threads", row.threads},
-                   {"read_gb_per_s", row.read.value / 1e9},
-                   {"copy_gb_per_s", row.copy.value / 1e9}});
-  for (const auto& row : memory.latencies)
-    print(o.json, {{"measured", "latency"},
-                   size_field("working_set", row.working_set, o.json),
-                   {"level", row.level},
-                   {"latency_ns", row.latency_ns}});
-  print(o.json, {{"measured", "first_touch"},
-                 {"small_page_ns", memory.first_touch.small_page_ns},
-                 {"huge_page_ns_per_4_kib", memory.first_touch.huge_page_ns}});
-  for (const int threads : {1, cores.usable}) {
-    PLIMSOLL_ASSIGN(auto one, engine::Environment::make({.threads = threads}));
-    print(o.json, {{"measured", "matmul"},
-                   {"dtype", "f32"},
-                   {"threads", threads},
-                   {"gflops_per_s", engine::measure_matmul_flops(*one) / 1e9}});
-    if (cores.usable == 1) break;
-  }
-  print_library_rate(o.json, "bf16", backends::cpu::ProductTypes::kBf16);
-  print_library_rate(o.json, "u8s8", backends::cpu::ProductTypes::kU8S8);
-  const auto disk = hardware::try_measure_disk(o.folder, mebibytes(256));
-  if (!disk.ok()) return disk.error();
-  print(o.json, {{"measured", "disk"},
-                 {"folder", o.folder},
-                 {"cached_because", disk->cached_because.value_or("")},
-                 {"read_mb_per_s", disk->read.value / 1e6},
-                 {"write_mb_per_s", disk->write.value / 1e6},
-                 {"latency_us", disk->latency_ns / 1e3}});
-  return {};
+  print_memory(o.json, memory);
+  PLIMSOLL_RETURN_IF_ERROR(print_products(o.json, cores));
+  return print_disk(o);
 }
 
 Status run(const Options& o) {
   PLIMSOLL_ASSIGN(const hardware::Machine machine, hardware::try_probe_machine(o.folder));
-  print(o.json, {{"processor", machine.cores.model},
-                 {"cores", machine.cores.usable},
-                 {"instruction_sets", to_string(hardware::probe_instruction_sets())}});
+  const std::string sets = to_string(hardware::probe_instruction_sets());
+  print(o.json,
+        {{"event", "processor"},
+         {"processor", machine.cores.model},
+         {"cores", machine.cores.usable},
+         {"instruction_sets", sets}},
+        "processor", machine.cores.model + ", " + std::to_string(machine.cores.usable) + " usable cores, " + sets);
   for (const auto& space : machine.spaces)
-    print(o.json, {{"space", space.name}, size_field("capacity", space.capacity, o.json)});
+    print(o.json, {{"event", "space"}, {"space", space.name}, {"capacity_bytes", space.capacity.value}}, space.name,
+          to_string(space.capacity));
   PLIMSOLL_ASSIGN(const Bytes available, hardware::available_ram());
-  print(o.json, {size_field("available_ram", available, o.json)});
+  print(o.json, {{"event", "available_ram"}, {"available_ram_bytes", available.value}}, "available RAM",
+        to_string(available));
   return o.quick ? Status() : print_measured(o, machine.cores);
 }
 

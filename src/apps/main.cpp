@@ -7,7 +7,9 @@
 #include <exception>
 
 #include "apps/command.h"
-#include "report/refusal.h"
+#include "apps/messages.h"
+#include "apps/usage.h"
+#include "report/printable.h"
 
 namespace plimsoll::apps {
 
@@ -35,6 +37,16 @@ void print_json(const nlohmann::ordered_json& object) {
 
 namespace {
 
+/// Asked for before the options are parsed, as the parser's errors are told like all others.
+bool wants_json(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc, [](const char* word) { return std::strcmp(word, "--json") == 0; });
+}
+
+int report_error(const Error& error, bool json) {
+  print_error(error, json);
+  return exit_code(error.code);
+}
+
 int run(int argc, char** argv) {
   // A reader that goes away, such as `| head`, must not end a run: writing fails instead, and is told at the end.
   std::signal(SIGPIPE, SIG_IGN);
@@ -45,7 +57,6 @@ int run(int argc, char** argv) {
   app.footer(
       "Exit codes: 0 done, 1 our fault, 2 bad input, 3 does not fit the budget, 4 file or disk, 5 damaged file,\n"
       "6 not supported, 7 the system gave no memory, 130 stopped by a signal.");
-  app.failure_message([](const CLI::App*, const CLI::Error& fault) { return fault.what() + std::string("\n"); });
   Action action;
   add_train(app, action);
   add_plan(app, action);
@@ -56,17 +67,13 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& fault) {
-    const int code = app.exit(fault);
-    return code == 0 ? 0 : exit_code(ErrorCode::kInvalidArgument);
+    const bool is_help = fault.get_exit_code() == 0;
+    return is_help ? app.exit(fault) : report_error(usage_error(app, fault), wants_json(argc, argv));
   }
   Status status = action();
   if (status.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
     status = io_error("standard output cannot be written: " + std::string(std::strerror(errno)));
-  if (status.ok()) return 0;
-  const bool json =
-      std::any_of(argv + 1, argv + argc, [](const char* word) { return std::strcmp(word, "--json") == 0; });
-  std::fputs((json ? report::to_json(status.error()) + "\n" : report::to_text(status.error())).c_str(), stderr);
-  return exit_code(status.error().code);
+  return status.ok() ? 0 : report_error(status.error(), wants_json(argc, argv));
 }
 
 }  // namespace
@@ -76,7 +83,7 @@ int main(int argc, char** argv) {
   try {
     return plimsoll::apps::run(argc, argv);
   } catch (const std::exception& fault) {
-    std::fprintf(stderr, "plimsoll: %s\n", fault.what());
+    std::fprintf(stderr, "plimsoll: %s\n", plimsoll::report::printable(fault.what()).c_str());
     return 1;
   }
 }

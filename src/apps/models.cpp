@@ -12,7 +12,8 @@ namespace {
 Status run(bool json) {
   for (const models::ZooEntry& entry : models::zoo()) {
     if (json)
-      print_json({{"name", entry.name}, {"parameters", entry.parameter_count}, {"about", entry.summary}});
+      print_json(
+          {{"event", "model"}, {"name", entry.name}, {"parameters", entry.parameter_count}, {"about", entry.summary}});
     else
       std::printf("%-14s %15lld  %s\n", entry.name.c_str(), static_cast<long long>(entry.parameter_count),
                   entry.summary.c_str());

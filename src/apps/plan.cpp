@@ -1,9 +1,9 @@
 // plimsoll plan: what a job needs, without running it.
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
 #include "apps/command.h"
+#include "apps/messages.h"
 #include "apps/plan_view.h"
 #include "apps/shared_options.h"
 #include "apps/zoo_step.h"
@@ -18,30 +18,29 @@ struct Options {
   std::string target;
   std::vector<std::string> overrides;
   int64_t batch = 0;
-  int64_t seq = 0;
+  std::optional<int64_t> seq;
   std::optional<std::string> ram;
   std::string rates;
-  int threads = 0;
+  std::optional<int> threads;
   bool inference = false;
-  std::string dump_passes;
+  std::optional<std::string> dump_passes;
   bool json = false;
 };
 
 /// How a plan is shown.
 struct Shown {
   std::optional<engine::Rates> rates;  ///< measured where there are none
+  std::string name{};                  ///< "": as the graph is called
   bool json = false;
 };
 
 /// The run file as `train` would take it, with this command's options over it.
-Result<engine::RunConfig> try_load_config(const Options& o, std::optional<Bytes> ram) {
+Result<engine::RunConfig> try_load_config(const Options& o) {
   std::vector<std::string> overrides = o.overrides;
   if (o.batch > 0) overrides.push_back("train.batch_size=" + std::to_string(o.batch));
-  if (o.seq > 0) overrides.push_back("data.seq_len=" + std::to_string(o.seq));
-  if (o.threads > 0) overrides.push_back("run.threads=" + std::to_string(o.threads));
-  PLIMSOLL_ASSIGN(engine::RunConfig config, engine::try_load_run_config(o.target, overrides));
-  if (ram) config.memory.ram = ram;
-  return config;
+  if (o.seq) overrides.push_back("data.seq_len=" + std::to_string(*o.seq));
+  PLIMSOLL_RETURN_IF_ERROR(add_shortcuts(overrides, o.ram, o.threads));
+  return engine::try_load_run_config(o.target, overrides);
 }
 
 /// A program that `plan` shows, with its predicted time.
@@ -49,27 +48,35 @@ void show(engine::CompiledProgram program, const engine::MemoryNeed& need, std::
           engine::Environment& environment, const Shown& how) {
   set_rates(environment, how.rates, need.total_bytes());
   program.predict(environment.catalogue());
-  print_plan(program.plan, need, ram, how.json);
+  report::PlanTable table = make_plan_table(program);
+  if (!how.name.empty()) table.name = how.name;
+  print_plan(std::move(table), need, ram, how.json);
 }
 
-/// Makes the training graph once more, with a file for each of its stages.
+/// Makes the training graph once more, with a file for each of its stages; all of them or, where that fails, none.
 Status dump_passes(const std::string& folder, const engine::SessionSpec& spec, const ops::OpTable& ops) {
-  if (folder.empty()) return {};
+  if (folder.empty()) return invalid_argument("--dump_passes is ''; name a folder to write to");
+  std::error_code unknown;
+  const bool is_there = std::filesystem::exists(folder, unknown);
   PLIMSOLL_ASSIGN(transform::GraphDump dump, transform::GraphDump::try_make(folder));
-  PLIMSOLL_RETURN_IF_ERROR(engine::make_training_graph(spec.training, ops, spec.optimizer, spec.update, &dump));
-  return {};
+  const auto made = engine::make_training_graph(spec.training, ops, spec.optimizer, spec.update, &dump);
+  if (made.ok()) return {};
+  // The folder was empty, so that what is in it is of this dump.
+  for (const auto& file : std::filesystem::directory_iterator(folder, unknown)) std::filesystem::remove(file, unknown);
+  if (!is_there) std::filesystem::remove(folder, unknown);
+  return made.error();
 }
 
 Status show_training(const engine::SessionPlan& plan, std::optional<Bytes> ram, engine::Environment& environment,
                      const Options& o, const Shown& how) {
-  PLIMSOLL_RETURN_IF_ERROR(dump_passes(o.dump_passes, plan.spec, environment.ops()));
+  if (o.dump_passes) PLIMSOLL_RETURN_IF_ERROR(dump_passes(*o.dump_passes, plan.spec, environment.ops()));
   show(plan.train, plan.need, ram, environment, how);
-  print_warnings(plan, environment);
+  print_warnings(plan, environment, how.json);
   return {};
 }
 
-Status plan_run_file(const Options& o, std::optional<Bytes> ram, const Shown& how) {
-  PLIMSOLL_ASSIGN(engine::RunConfig config, try_load_config(o, ram));
+Status plan_run_file(const Options& o, const Shown& how) {
+  PLIMSOLL_ASSIGN(engine::RunConfig config, try_load_config(o));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = static_cast<int>(config.run.threads),
                                                                .reference = config.run.device == "reference"}));
   if (o.inference) {
@@ -82,10 +89,10 @@ Status plan_run_file(const Options& o, std::optional<Bytes> ram, const Shown& ho
 }
 
 /// Without a budget this is a question about any machine: then the plan is shown even where this one is too small.
-void warn_where_refused(const engine::MemoryNeed& need, std::optional<Bytes> ram) {
+void warn_where_refused(const engine::MemoryNeed& need, std::optional<Bytes> ram, bool json) {
   const auto here = hardware::try_find_budget(ram);
   if (!here.ok() || need.total_bytes() <= here->value) return;
-  std::fprintf(stderr, "note: this machine can give %s, so a run here would be refused\n", to_string(*here).c_str());
+  print_note("this machine can give " + to_string(*here) + ", so a run here would be refused", json);
 }
 
 Status plan_zoo_model(const Options& o, std::optional<Bytes> ram, const Shown& how) {
@@ -93,26 +100,27 @@ Status plan_zoo_model(const Options& o, std::optional<Bytes> ram, const Shown& h
     return invalid_argument("--set goes with a run file; a model by name takes --batch and --seq");
   ZooStep step{.model = o.target};
   if (o.batch > 0) step.batch = o.batch;
-  if (o.seq > 0) step.seq = o.seq;
-  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
+  step.seq = o.seq;
+  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads.value_or(0)}));
   if (o.inference) {
     PLIMSOLL_ASSIGN(const engine::InferencePlan forward, plan_zoo_inference(step, *environment, ram));
     show(forward.program, forward.need, ram, *environment, how);
-    warn_where_refused(forward.need, ram);
+    warn_where_refused(forward.need, ram, how.json);
     return {};
   }
   PLIMSOLL_ASSIGN(const engine::SessionPlan plan, plan_zoo_step(step, *environment, ram));
   PLIMSOLL_RETURN_IF_ERROR(show_training(plan, ram, *environment, o, how));
-  warn_where_refused(plan.need, ram);
+  warn_where_refused(plan.need, ram, how.json);
   return {};
 }
 
 Status run(const Options& o) {
   PLIMSOLL_ASSIGN(const std::optional<Bytes> ram, try_parse_ram(o.ram));
   PLIMSOLL_ASSIGN(const std::optional<engine::Rates> rates, try_parse_rates(o.rates));
-  const bool is_file = o.target.ends_with(".toml") || std::filesystem::exists(o.target);
-  const Shown how{rates, o.json};
-  return is_file ? plan_run_file(o, ram, how) : plan_zoo_model(o, ram, how);
+  std::error_code unknown;  // a name that cannot be one of a file is none
+  const bool is_file = o.target.ends_with(".toml") || std::filesystem::exists(o.target, unknown);
+  if (is_file) return plan_run_file(o, {.rates = rates, .json = o.json});
+  return plan_zoo_model(o, ram, {.rates = rates, .name = o.target, .json = o.json});
 }
 
 }  // namespace
@@ -125,7 +133,10 @@ void add_plan(CLI::App& app, Action& action) {
                    "A model that `plimsoll models` lists (the step that `bench step` runs), or a run file")
       ->required();
   command->add_option("--batch,--batch_size", options->batch, "Samples a microbatch")->check(whole_number(1));
-  command->add_option("--seq,--seq_len", options->seq, "Tokens a sample")->check(whole_number(1));
+  command
+      ->add_option("--seq,--seq_len", options->seq,
+                   "Tokens a sample; a model by name has 64 where left out, an MLP none")
+      ->check(whole_number(1));
   command->add_option("--ram", options->ram,
                       "Budget of the whole process; refused (exit code 3) where it is too small");
   command->add_option("--set", options->overrides, "Override a key of the run file (repeatable)");

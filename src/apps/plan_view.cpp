@@ -2,15 +2,22 @@
 
 #include <cstdio>
 
-#include "report/plan_table.h"
-
+#include "apps/messages.h"
 namespace plimsoll::apps {
 
-void print_plan(const plan::Plan& plan, const engine::MemoryNeed& need, std::optional<Bytes> ram, bool json) {
-  report::PlanTable table = report::make_plan_table(plan);
+report::PlanTable make_plan_table(const engine::CompiledProgram& program) {
+  report::PlanTable table = report::make_plan_table(program.plan);
+  const auto& buffers = program.program().buffers;
+  for (const auto& [name, place] : program.lowered.state)
+    if (buffers[static_cast<size_t>(place.buffer)].category == Category::kParameters)
+      table.parameters += place.desc.numel();
+  return table;
+}
+
+void print_plan(report::PlanTable table, const engine::MemoryNeed& need, std::optional<Bytes> ram, bool json) {
   // Another program of the session may need a larger arena than the one that is shown.
-  if (need.arena_bytes > plan.arena_bytes)
-    table.outside.push_back({"rest of the arena", need.arena_bytes - plan.arena_bytes});
+  if (need.arena_bytes > table.arena_bytes)
+    table.outside.push_back({"rest of the arena", need.arena_bytes - table.arena_bytes});
   table.outside.push_back({"page tables", need.page_table_bytes});
   table.outside.push_back({"runtime", need.runtime_bytes});
   table.outside.push_back({"data", need.data_bytes});
@@ -24,10 +31,10 @@ void print_plan(const plan::Plan& plan, const engine::MemoryNeed& need, std::opt
   std::fflush(stdout);
 }
 
-void print_warnings(const engine::SessionPlan& plan, engine::Environment& environment) {
-  for (const std::string& note : plan.notes) std::fprintf(stderr, "warning: %s\n", note.c_str());
+void print_warnings(const engine::SessionPlan& plan, engine::Environment& environment, bool json) {
+  for (const std::string& note : plan.notes) print_warning(note, json);
   for (const std::string& fallback : plan.train.fallbacks(environment.catalogue()))
-    std::fprintf(stderr, "warning: runs on the slow reference backend: %s\n", fallback.c_str());
+    print_warning("runs on the slow reference backend: " + fallback, json);
 }
 
 }  // namespace plimsoll::apps

@@ -4,14 +4,18 @@
 #include <string>
 
 #include "engine/session_plan.h"
+#include "report/plan_table.h"
 
 namespace plimsoll::apps {
 
-/// Prints a plan and what the process needs beside it, as `plimsoll plan` and the head of `plimsoll train` show it.
-void print_plan(const plan::Plan& plan, const engine::MemoryNeed& need, std::optional<Bytes> ram, bool json);
+/// What is shown of a program's plan, its parameters counted.
+report::PlanTable make_plan_table(const engine::CompiledProgram& program);
 
-/// Warns on stderr of what makes a training step other than its user may think: parameters without a gradient, work
+/// Prints a plan and what the process needs beside it, as `plimsoll plan` and the head of `plimsoll train` show it.
+void print_plan(report::PlanTable table, const engine::MemoryNeed& need, std::optional<Bytes> ram, bool json);
+
+/// Warns of what makes a training step other than its user may think: parameters without a gradient, work
 /// done twice, ops on the reference backend.
-void print_warnings(const engine::SessionPlan& plan, engine::Environment& environment);
+void print_warnings(const engine::SessionPlan& plan, engine::Environment& environment, bool json);
 
 }  // namespace plimsoll::apps

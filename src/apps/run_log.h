@@ -17,8 +17,11 @@ class RunLog {
   /// from there makes them again. Errors: io.
   Status open(const std::string& path, int64_t step);
 
-  /// A line for people; nothing under --json.
+  /// A line for people, control characters escaped; nothing under --json.
   void say(const std::string& line);
+
+  /// The same for text that has lines of its own.
+  void say_lines(const std::string& lines);
 
   /// A share of one piece of work done before the first update: on a terminal one line that counts, elsewhere a line
   /// for each piece of work.

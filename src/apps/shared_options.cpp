@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "engine/environment/environment.h"
+#include "report/printable.h"
 
 namespace plimsoll::apps {
 
@@ -14,6 +15,13 @@ void add_json_option(CLI::App& command, bool& json) {
 
 void add_threads_option(CLI::App& command, int& threads) {
   command.add_option("--threads", threads, "Threads that compute; 0: all that the process may use")
+      ->check(whole_number(0, engine::kMostThreads));
+}
+
+void add_threads_option(CLI::App& command, std::optional<int>& threads) {
+  command
+      .add_option("--threads", threads,
+                  "Threads that compute; 0: all that the process may use. Short for --set run.threads=…")
       ->check(whole_number(0, engine::kMostThreads));
 }
 
@@ -33,7 +41,7 @@ CLI::Validator whole_number(int64_t least, int64_t most) {
     const std::string range = most == std::numeric_limits<int64_t>::max()
                                   ? std::to_string(least) + " or more"
                                   : std::to_string(least) + ".." + std::to_string(most);
-    return "'" + text + "' is no whole number of " + range;
+    return report::named(text) + " is no whole number of " + range;
   };
   return CLI::Validator(check, "");
 }
@@ -43,7 +51,7 @@ CLI::Validator positive_number() {
     double value = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault == std::errc{} && end == text.data() + text.size() && value > 0 && std::isfinite(value)) return "";
-    return "'" + text + "' is no number above 0";
+    return report::named(text) + " is no number above 0";
   };
   return CLI::Validator(check, "");
 }
@@ -57,8 +65,8 @@ Result<std::optional<engine::Rates>> try_parse_rates(const std::string& text) {
   const bool is_read = !in.fail() && comma == ',' && in.peek() == std::istringstream::traits_type::eof();
   if (!is_read || !std::isfinite(rates.flops_per_s) || !std::isfinite(rates.bytes_per_s) || rates.flops_per_s <= 0 ||
       rates.bytes_per_s <= 0)
-    return invalid_argument("--rates is '" + text +
-                            "'; expected flops and bytes a second, both above 0, such as 1e11,2e10");
+    return invalid_argument("--rates is " + report::named(text) +
+                            "; expected flops and bytes a second, both above 0, such as 1e11,2e10");
   return std::optional(rates);
 }
 
@@ -68,6 +76,14 @@ Result<std::optional<Bytes>> try_parse_ram(const std::optional<std::string>& tex
   if (!bytes.ok()) return bytes.error().with_context("--ram");
   if (bytes->value == 0) return invalid_argument("--ram is 0; give a size such as 2GiB, or leave it out");
   return std::optional<Bytes>(*bytes);
+}
+
+Status add_shortcuts(std::vector<std::string>& overrides, const std::optional<std::string>& ram,
+                     std::optional<int> threads) {
+  PLIMSOLL_RETURN_IF_ERROR(try_parse_ram(ram));  // so that a refusal names the option that was given
+  if (ram) overrides.push_back("memory.ram=" + *ram);
+  if (threads) overrides.push_back("run.threads=" + std::to_string(*threads));
+  return {};
 }
 
 void add_rates_option(CLI::App& command, std::string& text) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/bytes.h"
 #include "engine/environment/calibration.h"
@@ -14,6 +15,9 @@ namespace plimsoll::apps {
 /// Options that several commands have, with one name and one help text.
 void add_json_option(CLI::App& command, bool& json);
 void add_threads_option(CLI::App& command, int& threads);
+
+/// --threads of a command with a run file, over which it goes where it is given.
+void add_threads_option(CLI::App& command, std::optional<int>& threads);
 
 /// A check for options: a whole number from `least` to `most`, or one line that says so.
 CLI::Validator whole_number(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
@@ -26,6 +30,10 @@ void add_ram_option(CLI::App& command, std::optional<std::string>& text);
 
 /// The value of --ram: a size, or nothing where it is not given or "auto".
 Result<std::optional<Bytes>> try_parse_ram(const std::optional<std::string>& text);
+
+/// Adds to a run file's overrides what --ram and --threads, where given, are short for. Errors: those of --ram.
+Status add_shortcuts(std::vector<std::string>& overrides, const std::optional<std::string>& ram,
+                     std::optional<int> threads);
 
 /// Adds --rates, which names the rates that predicted times assume, so that nothing is measured.
 void add_rates_option(CLI::App& command, std::string& text);

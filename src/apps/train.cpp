@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <sstream>
 
 #include "apps/command.h"
+#include "apps/messages.h"
 #include "apps/plan_view.h"
 #include "apps/run_log.h"
 #include "apps/shared_options.h"
@@ -32,6 +32,8 @@ using nlohmann::ordered_json;
 struct Options {
   std::string path;
   std::vector<std::string> overrides;
+  std::optional<std::string> ram;
+  std::optional<int> threads;
   std::string rates;
   bool resume = false;
   bool json = false;
@@ -54,8 +56,7 @@ class TrainCommand {
     const Stopwatch watch;
     PLIMSOLL_RETURN_IF_ERROR(trainer_.start(
         options_.resume, [&](const std::string& what, double share) { return report_preparation(what, share); }));
-    for (const std::string& warning : trainer_.resume_warnings())
-      std::fprintf(stderr, "warning: %s\n", warning.c_str());
+    for (const std::string& warning : trainer_.resume_warnings()) print_warning(warning, options_.json);
     log_.say(fmt::format("ready after {:.1f} s, of which {:.1f} s first touch of memory", watch.seconds(),
                          trainer_.session().arena().populate_seconds()));
     PLIMSOLL_RETURN_IF_ERROR(log_.open(in_folder("metrics.jsonl"), trainer_.step_count()));
@@ -74,8 +75,8 @@ class TrainCommand {
 
   void print_plan() {
     const engine::SessionPlan& plan = trainer_.plan();
-    apps::print_plan(plan.train.plan, plan.need, trainer_.ram(), options_.json);
-    apps::print_warnings(plan, trainer_.environment());
+    apps::print_plan(make_plan_table(plan.train), plan.need, trainer_.ram(), options_.json);
+    apps::print_warnings(plan, trainer_.environment(), options_.json);
   }
 
   bool report_preparation(const std::string& what, double share) {
@@ -135,7 +136,7 @@ class TrainCommand {
   Status write_page() {
     const engine::SessionPlan& plan = trainer_.session().plan();
     page_.title = trainer_.config().model.name + " in " + trainer_.config().run.folder;
-    page_.plan = report::make_plan_table(plan.train.plan);
+    page_.plan = make_plan_table(plan.train);
     page_.program = &plan.train.program();
     if (recorder_) page_.spans = recorder_->spans();
     return write("report.html", report::to_html(page_));
@@ -244,7 +245,7 @@ class TrainCommand {
                                     {.temperature = 0.5, .top_k = 40, .seed = static_cast<uint64_t>(config.seed)},
                                     [] { return StopSignal::received() == 0; }));
     ordered_json object{{"event", "sample"}, {"prompt", config.sample_prompt}, {"text", text}};
-    log_.say("sample:\n" + config.sample_prompt + text);
+    log_.say_lines("sample:\n" + config.sample_prompt + text);
     if (!trainer_.data().train_text.empty()) {
       const auto report = [&](int64_t done, int64_t total) {
         return report_preparation("looking for the sample's words",
@@ -270,7 +271,9 @@ class TrainCommand {
 Status run(const Options& o) {
   StopSignal stop;
   PLIMSOLL_ASSIGN(const std::optional<engine::Rates> rates, try_parse_rates(o.rates));
-  PLIMSOLL_ASSIGN(engine::RunConfig config, engine::try_load_run_config(o.path, o.overrides));
+  std::vector<std::string> overrides = o.overrides;
+  PLIMSOLL_RETURN_IF_ERROR(add_shortcuts(overrides, o.ram, o.threads));
+  PLIMSOLL_ASSIGN(engine::RunConfig config, engine::try_load_run_config(o.path, overrides));
   PLIMSOLL_RETURN_IF_ERROR(engine::check_run_folder(config.run.folder, o.resume));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = static_cast<int>(config.run.threads),
                                                                .reference = config.run.device == "reference"}));
@@ -287,11 +290,15 @@ void add_train(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("train", "Train a model as a run file says");
   command->add_option("run_file", options->path, "The run file (TOML); docs/run_file.md has every key")->required();
   command->add_option("--set", options->overrides, "Override a key: --set train.batch_size=16 (repeatable)");
+  command->add_option("--ram", options->ram,
+                      "Budget of the whole process, e.g. 2GiB; refused (exit code 3) where it is too small. Short for "
+                      "--set memory.ram=…");
+  add_threads_option(*command, options->threads);
   add_rates_option(*command, options->rates);
   command->add_flag("--resume", options->resume, "Continue from the newest checkpoint of the run folder");
   add_json_option(*command, options->json);
   command->footer(
-      "Examples:\n  plimsoll train run.toml\n  plimsoll train run.toml --set memory.ram=1GiB --set optimizer.lr=3e-4\n"
+      "Examples:\n  plimsoll train run.toml\n  plimsoll train run.toml --ram 1GiB --set optimizer.lr=3e-4\n"
       "  plimsoll train run.toml --resume\nCtrl-C and SIGTERM end after the current step with a saved state.");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

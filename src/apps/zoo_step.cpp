@@ -7,14 +7,14 @@ namespace {
 
 Result<models::Model> make_step_model(const ZooStep& step, const ops::OpTable& ops) {
   PLIMSOLL_ASSIGN(const models::ModelConfig config, find_config(step));
-  PLIMSOLL_ASSIGN(models::Model model, models::make_model(config, step.batch, step.seq, ops));
+  PLIMSOLL_ASSIGN(models::Model model, models::make_model(config, step.batch, step.tokens(), ops));
   model.name = step.model;
   return model;
 }
 
 ZooStep resized(ZooStep step, const engine::JobSize& size) {
   step.batch = size.batch;
-  step.seq = size.seq;
+  if (size.seq != step.tokens()) step.seq = size.seq;
   return step;
 }
 
@@ -30,17 +30,20 @@ Result<Planned> plan_with_remedies(const ZooStep& step, std::optional<Bytes> ram
   };
   const auto option = [&](const engine::JobSize& size) -> std::string {
     if (size.batch != step.batch) return "--batch " + std::to_string(size.batch);
-    return size.seq != step.seq ? "--seq " + std::to_string(size.seq) : "";
+    return size.seq != step.tokens() ? "--seq " + std::to_string(size.seq) : "";
   };
-  return engine::with_remedies(planned.error(), {.size = {.batch = step.batch, .seq = step.seq, .optimizer = optimizer},
-                                                 .needed_bytes = needed_bytes,
-                                                 .option = option});
+  return engine::with_remedies(planned.error(),
+                               {.size = {.batch = step.batch, .seq = step.tokens(), .optimizer = optimizer},
+                                .needed_bytes = needed_bytes,
+                                .option = option});
 }
 
 }  // namespace
 
 Result<models::ModelConfig> find_config(const ZooStep& step) {
   PLIMSOLL_ASSIGN(models::ZooEntry entry, models::find_model(step.model));
+  if (std::holds_alternative<models::MlpConfig>(entry.config) && step.seq)
+    return invalid_argument("--seq is given, but '" + step.model + "' is an MLP, whose samples are no sequences");
   if (auto* bert = std::get_if<models::BertConfig>(&entry.config)) bert->has_next_sentence = false;
   return entry.config;
 }
@@ -57,9 +60,10 @@ Result<engine::SessionPlan> plan_zoo_step(const ZooStep& step, engine::Environme
 
 Result<engine::InferencePlan> plan_zoo_inference(const ZooStep& step, engine::Environment& environment,
                                                  std::optional<Bytes> ram) {
+  PLIMSOLL_RETURN_IF_ERROR(find_config(step));
   const auto plan_step = [&](const ZooStep& other, std::optional<Bytes> budget) -> Result<engine::InferencePlan> {
     PLIMSOLL_ASSIGN(const models::Model model,
-                    models::make_model(other.model, other.batch, other.seq, environment.ops()));
+                    models::make_model(other.model, other.batch, other.tokens(), environment.ops()));
     return engine::plan_inference(model.graph, environment, budget, 0);
   };
   return plan_with_remedies<engine::InferencePlan>(step, ram, "sgd", plan_step);

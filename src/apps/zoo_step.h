@@ -13,11 +13,14 @@ namespace plimsoll::apps {
 /// head, as the peer in docs/benchmarks.md.
 struct ZooStep {
   std::string model;
-  int64_t batch = 4;  ///< samples a step
-  int64_t seq = 64;   ///< tokens a sample
+  int64_t batch = 4;             ///< samples a step
+  std::optional<int64_t> seq{};  ///< tokens a sample, where it is given
+
+  /// Tokens a sample that the step has; an MLP has none.
+  int64_t tokens() const { return seq.value_or(64); }
 };
 
-/// The settings of its model. Errors: invalid_argument, with the nearest name.
+/// The settings of its model. Errors: invalid_argument, with the nearest name, or for tokens of what has no sequence.
 Result<models::ModelConfig> find_config(const ZooStep& step);
 
 /// Errors: infeasible where `ram` (bytes for the whole process) is set and too small, with what would help;

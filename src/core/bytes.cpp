@@ -51,11 +51,12 @@ Result<Bytes> try_parse_bytes(std::string_view text) {
   while (!rest.empty() && std::isspace(static_cast<unsigned char>(rest.back()))) rest.remove_suffix(1);
   double number = 0;
   const auto [end, fault] = std::from_chars(rest.data(), rest.data() + rest.size(), number, std::chars_format::fixed);
-  if (fault != std::errc()) return refusal("is no size");
+  if (fault == std::errc::result_out_of_range) return refusal("is too large");
+  if (fault != std::errc() || !std::isfinite(number)) return refusal("is no number");
   rest.remove_prefix(static_cast<size_t>(end - rest.data()));
   while (!rest.empty() && std::isspace(static_cast<unsigned char>(rest.front()))) rest.remove_prefix(1);
   const double factor = unit_factor(rest);
-  if (factor == 0) return refusal("has no known unit");
+  if (factor == 0) return refusal("is no number with a known unit");
   const double total = number * factor;
   if (!(total >= 0)) return refusal("is negative");
   if (total >= 9.2e18) return refusal("is too large");

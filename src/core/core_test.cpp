@@ -31,6 +31,14 @@ TEST(ParseBytes, RefusesWhatIsNoSize) {
   }
 }
 
+TEST(ParseBytes, SaysWhatIsWrongWithIt) {
+  for (const auto& [text, why] : {std::pair("nanGiB", "' is no number;"), std::pair("inf", "' is no number;"),
+                                  std::pair("1e999", "' is no number with a known unit;"),
+                                  std::pair("-1G", "' is negative;"), std::pair("99999999999TiB", "' is too large;")})
+    EXPECT_NE(try_parse_bytes(text).error().message.find(why), std::string::npos) << text;
+  EXPECT_NE(try_parse_bytes(std::string(400, '9')).error().message.find("' is too large;"), std::string::npos);
+}
+
 TEST(Shape, BroadcastsLikeNumpy) {
   EXPECT_EQ(try_broadcast({4, 1, 3}, {5, 1}), (Shape{4, 5, 3}));
   EXPECT_EQ(try_broadcast({}, {7}), (Shape{7}));

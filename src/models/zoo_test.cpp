@@ -26,6 +26,8 @@ TEST(Zoo, SuggestsTheNearestName) {
   EXPECT_EQ(model.error().message,
             "there is no model 'gpt2-124'; known are gpt2-124m, gpt2-355m, gpt2-774m, gpt2-1.5b, bert-base, "
             "bert-large, mlp-mnist; did you mean 'gpt2-124m'?");
+  EXPECT_TRUE(find_model("gpt3").error().message.ends_with("; did you mean 'gpt2-124m'?")) << "which begins alike";
+  EXPECT_TRUE(find_model("resnet").error().message.ends_with("mlp-mnist")) << "nothing is near";
   EXPECT_EQ(family_of(find_model("bert-large").value().config), "bert");
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "report/printable.h"
 #include "report/quantities.h"
 
 namespace plimsoll::report {
@@ -84,7 +85,10 @@ PlanTable make_plan_table(const plan::Plan& plan, size_t most_holders) {
 
 std::string to_text(const PlanTable& table) {
   const int64_t lower_bound = table.arena_lower_bound();
-  std::string text = fmt::format("plan of '{}': memory at the tightest step, '{}'\n", table.name, table.tightest_step);
+  const std::string size =
+      table.parameters > 0 ? ", " + to_quantity(static_cast<double>(table.parameters)) + " parameters" : "";
+  std::string text = fmt::format("plan of {}{}: memory at the tightest step, {}\n", named(table.name), size,
+                                 named(table.tightest_step));
   text += category_rows(table);
   text += row(
       "arena", table.arena_bytes,
@@ -94,14 +98,16 @@ std::string to_text(const PlanTable& table) {
   text += process_rows(table);
   text += "largest at the tightest step\n";
   for (const plan::Plan::Holder& holder : table.holders)
-    text += fmt::format("  {:>10}  {}  ({})\n", to_string(Bytes{holder.size_bytes}), holder.name,
+    text += fmt::format("  {:>10}  {}  ({})\n", to_string(Bytes{holder.size_bytes}), printable(holder.name),
                         words(to_string(holder.category)));
   return text + fmt::format("predicted time of a step: {}\n", to_duration(table.predicted_s));
 }
 
 std::string to_json(const PlanTable& table) {
   ordered_json object;
+  object["event"] = "plan";
   object["name"] = table.name;
+  object["parameters"] = table.parameters > 0 ? ordered_json(table.parameters) : ordered_json(nullptr);
   object["tightest_step"] = table.tightest_step;
   object["category_bytes"] = category_json(table.category_bytes);
   object["state_bytes"] = table.state_bytes;

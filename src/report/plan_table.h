@@ -19,6 +19,7 @@ struct OutsideRow {
 /// A plan as it is shown: sizes in bytes.
 struct PlanTable {
   std::string name;
+  int64_t parameters = 0;                   ///< filled by the caller: elements; 0 where it is not known
   CategoryBytes category_bytes{};           ///< alive at the tightest step
   std::string tightest_step;                ///< label of that instruction
   std::vector<plan::Plan::Holder> holders;  ///< the largest there, largest first
@@ -43,7 +44,7 @@ PlanTable make_plan_table(const plan::Plan& plan, size_t most_holders = 8);
 /// For people: memory by category, arena height and lower bound, what is outside, largest holders, predicted time.
 std::string to_text(const PlanTable& table);
 
-/// One JSON object in one line, with the members' names as keys.
+/// One JSON object in one line, with the members' names as keys, "event" ("plan") before them.
 std::string to_json(const PlanTable& table);
 
 }  // namespace plimsoll::report

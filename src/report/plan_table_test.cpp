@@ -42,6 +42,14 @@ TEST(PlanTable, ShowsCategoriesArenaAndHolders) {
             "predicted time of a step: 250 ms\n");
 }
 
+TEST(PlanTable, TitleSaysHowLargeTheModelIs) {
+  PlanTable table = make_plan_table(sample_plan());
+  table.name = "gpt2\n";
+  table.parameters = 124'439'808;
+  EXPECT_TRUE(to_text(table).starts_with("plan of 'gpt2\\n', 124 M parameters: memory at")) << to_text(table);
+  EXPECT_EQ(nlohmann::json::parse(to_json(table))["parameters"], 124'439'808);
+}
+
 TEST(PlanTable, AddsWhatIsOutsideTheArena) {
   PlanTable table = make_plan_table(sample_plan(), 0);
   table.outside = {{"libraries", 1024}, {"data", 720}};
@@ -58,6 +66,8 @@ TEST(PlanTable, JsonIsOneLineWithEveryNumber) {
   const std::string line = to_json(table);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const auto json = nlohmann::json::parse(line);
+  EXPECT_EQ(json["event"], "plan");
+  EXPECT_TRUE(json["parameters"].is_null());
   EXPECT_EQ(json["category_bytes"]["activations"], 256);
   EXPECT_EQ(json["arena_bytes"], 1280);
   EXPECT_EQ(json["arena_lower_bound"], 1280);

@@ -20,6 +20,7 @@ std::string three_digits(double number) {
 std::string to_duration(double seconds) {
   if (!(seconds >= 0) || std::isinf(seconds)) return "?";
   if (seconds == 0) return "0 s";
+  if (seconds < 0.9995e-6) return three_digits(seconds * 1e9) + " ns";
   if (seconds < 0.9995e-3) return three_digits(seconds * 1e6) + " µs";
   if (seconds < 0.9995) return three_digits(seconds * 1e3) + " ms";
   if (seconds < 59.95) return three_digits(seconds) + " s";
@@ -43,6 +44,11 @@ std::string to_quantity(double number) {
   }
   const bool is_whole = prefix == 0 && number == std::floor(number);
   return (is_whole ? fmt::format("{:.0f}", number) : three_digits(number)) + kPrefixes[prefix];
+}
+
+std::string to_quantity(double number, const std::string& unit) {
+  const std::string text = to_quantity(number);
+  return text + (text.find(' ') == std::string::npos ? " " : "") + unit;
 }
 
 std::string to_rate(double per_s, const std::string& unit) { return to_quantity(per_s) + " " + unit + "/s"; }

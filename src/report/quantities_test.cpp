@@ -12,6 +12,9 @@ namespace {
 
 TEST(Quantities, DurationsHaveTheUnitThatReadsBest) {
   const std::vector<std::pair<double, std::string>> cases = {{0, "0 s"},
+                                                             {1.2483e-9, "1.25 ns"},
+                                                             {592.4e-9, "592 ns"},
+                                                             {0.99999e-6, "1.00 µs"},
                                                              {12.5e-6, "12.5 µs"},
                                                              {0.00085, "850 µs"},
                                                              {0.00099999, "1.00 ms"},
@@ -45,6 +48,8 @@ TEST(Quantities, NumbersHaveThreeDigits) {
                                                              {std::numeric_limits<double>::infinity(), "?"}};
   for (const auto& [number, text] : cases) EXPECT_EQ(to_quantity(number), text) << number;
   EXPECT_EQ(to_rate(11234, "tokens"), "11.2 k tokens/s");
+  EXPECT_EQ(to_quantity(16.89e9, "B/s"), "16.9 GB/s");
+  EXPECT_EQ(to_quantity(512, "B/s"), "512 B/s");
 }
 
 TEST(Quantities, ShareOfNothingIsNone) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/bytes.h"
+#include "report/printable.h"
 
 namespace plimsoll::report {
 namespace {
@@ -12,22 +13,25 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr size_t kMostHolders = 8;
+/// A message with lists of what is known is half as long.
+constexpr size_t kMostMessageBytes = 2000;
 
 /// Rounded for reading, and to the byte for the next command line.
 std::string exact(int64_t size) { return fmt::format("{} ({} bytes)", to_string(Bytes{size}), size); }
 
 std::string remedy_text(const Infeasible& why, const Infeasible::Remedy& remedy) {
   const int64_t then = why.needed_bytes - remedy.saved_bytes;
-  return fmt::format("    {}: {} less, then {}{}\n", remedy.option, to_string(Bytes{remedy.saved_bytes}), exact(then),
-                     then <= why.budget_bytes ? ", which fits" : "");
+  return fmt::format("    {}: {} less, then {}{}\n", printable(remedy.option), to_string(Bytes{remedy.saved_bytes}),
+                     exact(then), then <= why.budget_bytes ? ", which fits" : "");
 }
 
 std::string infeasible_text(const Infeasible& why) {
   std::string text = fmt::format("  least budget    {}\n  given           {}\n  tightest step   {}\n",
-                                 exact(why.needed_bytes), exact(why.budget_bytes), why.tightest_step);
+                                 exact(why.needed_bytes), exact(why.budget_bytes), printable(why.tightest_step));
   text += "  largest there\n";
   for (size_t i = 0; i < why.holders.size() && i < kMostHolders; ++i)
-    text += fmt::format("    {:>10}  {}\n", to_string(Bytes{why.holders[i].size_bytes}), why.holders[i].name);
+    text +=
+        fmt::format("    {:>10}  {}\n", to_string(Bytes{why.holders[i].size_bytes}), printable(why.holders[i].name));
   if (why.remedies.empty()) return text;
   text += "  what would help\n";
   bool fits = false;
@@ -42,11 +46,13 @@ std::string infeasible_text(const Infeasible& why) {
 }  // namespace
 
 std::string to_text(const Error& error) {
-  return error.message + "\n" + (error.infeasible ? infeasible_text(*error.infeasible) : "");
+  return printable(shortened(error.message, kMostMessageBytes)) + "\n" +
+         (error.infeasible ? infeasible_text(*error.infeasible) : "");
 }
 
 std::string to_json(const Error& error) {
   ordered_json object;
+  object["event"] = "error";
   object["error"] = to_string(error.code);
   object["message"] = error.message;
   if (error.infeasible) {

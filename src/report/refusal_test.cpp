@@ -54,9 +54,17 @@ TEST(Refusal, JsonHasTheNumbers) {
   EXPECT_EQ(json["remedies"][0]["saved_bytes"], 1 << 20);
 }
 
+TEST(Refusal, NoByteOfAMessageReachesTheTerminalAsACommand) {
+  EXPECT_EQ(to_text(invalid_argument("no model 'a\n\x1b[2Jb'")), "no model 'a\\n\\x1b[2Jb'\n");
+  EXPECT_LT(to_text(invalid_argument(std::string(100'000, 'a'))).size(), 2100u);
+  const Error error = invalid_argument("a\n\x1b" + std::string(10'000, 'b'));
+  EXPECT_EQ(nlohmann::json::parse(to_json(error))["message"], error.message) << "JSON is exact";
+}
+
 TEST(Refusal, OtherErrorsAreTheirMessage) {
   EXPECT_EQ(to_text(io_error("there is no file 'a'")), "there is no file 'a'\n");
-  EXPECT_EQ(to_json(io_error("no file 'a\xff'")), "{\"error\":\"io\",\"message\":\"no file 'a\xEF\xBF\xBD'\"}");
+  EXPECT_EQ(to_json(io_error("no file 'a\xff'")),
+            "{\"event\":\"error\",\"error\":\"io\",\"message\":\"no file 'a\xEF\xBF\xBD'\"}");
 }
 
 }  // namespace

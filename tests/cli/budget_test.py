@@ -46,7 +46,7 @@ folder = "run"
 threads = 2
 """
 
-STEPS = [("mlp-mnist", 64, 1)]
+STEPS = [("mlp-mnist", 64, None)]
 RUNS = [("gpt2", 2, 64, "bytes", 8), ("gpt2", 12, 32, "sentencepiece", 8), ("bert", 2, 64, "bytes", 0)]
 if IS_LARGE:
     STEPS = [("gpt2-124m", 1, 64), ("bert-base", 1, 32)]
@@ -150,8 +150,8 @@ def check_job(job):
 
 
 def step_job(model, batch, seq, folder):
-    sizes = [model, "--batch", str(batch), "--seq", str(seq), "--threads", "2", *RATES]
-    return Job(f"{model} {batch}x{seq}", ["bench", "step", *sizes, "--steps", "1"], ["plan", *sizes],
+    sizes = [model, "--batch", str(batch), *(["--seq", str(seq)] if seq else []), "--threads", "2", *RATES]
+    return Job(f"{model} {batch}x{seq or 1}", ["bench", "step", *sizes, "--steps", "1"], ["plan", *sizes],
                lambda ram: ["--ram", str(ram)] if ram else [], folder)
 
 

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import resource
 import signal
 import struct
 import subprocess
@@ -349,6 +350,97 @@ class Cli(unittest.TestCase):
         for words in [["fly"], [], ["bench"], ["plan", "gpt2-124m", "--batch", "-3"], ["plan", "gpt2-124m", "--batch", "x"]]:
             self.assertEqual(self.run_it(*words).returncode, 2, words)
 
+    def test_an_unknown_word_of_the_command_line_names_the_nearest(self):
+        for near, *words in [("--batch", "plan", "--bacth", "4", "gpt2-124m"), ("--batch", "plan", "--bacth=4", "x"),
+                             ("--temperature", "generate", "run", "--temp", "1"), ("--ram", "train", "a", "--rma", "1"),
+                             ("--threads", "bench", "op", "relu", "--thread", "1"), ("train", "trian"),
+                             ("optimizer", "bench", "optimiser"), ("machine", "mach", "--json"),
+                             ("matmul", "bench", "op", "matmull"), ("gpt2-124m", "plan", "gpt3")]:
+            done = self.refused(2, f"did you mean '{near}'?", *words)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.refused(2, "it goes behind `plimsoll plan`", "--json", "plan", "gpt2-124m")
+        self.refused(2, "has no use for a further 'x'", "plan", "gpt2-124m", "x")
+        self.refused(2, "needs a command: step, ", "bench")
+        self.assertNotIn("did you mean", self.refused(2, "--quite-different", "models", "--quite-different").stderr)
+
+    def test_what_is_said_beside_results_is_json_where_json_is_asked_for(self):
+        done = self.refused(2, "", "plan", "gpt2-124m", "--bacth", "4", "--json")
+        self.assertIn("'--batch'", json.loads(done.stderr)["message"])
+        self.assertEqual(json.loads(done.stderr)["event"], "error")
+        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
+        subprocess.run(["rm", "-r", os.path.join(self.path, "run", "checkpoints")], check=True)
+        done = self.run_it("train", "run.toml", "--resume", "--json", "--set", "model.dropout=0.1")
+        said = [json.loads(line) for line in done.stderr.splitlines()]
+        self.assertEqual([e["event"] for e in said], ["warning"], done.stderr)
+        self.assertIn("so it begins again", said[0]["message"])
+
+    def test_no_byte_that_a_user_gave_commands_the_terminal(self):
+        odd = "a\nb\tc\x1b[31m\x9b\x7f"
+        for words in [["plan", odd], ["plan", odd + ".toml"], ["train", odd], ["generate", odd], ["bench", odd], [odd],
+                      ["train", "run.toml", "--set", odd + "=1"], ["train", "run.toml", "--set", "train.seed=" + odd],
+                      ["train", "run.toml", "--set", "data.train=" + odd], ["plan", "gpt2-124m", "--batch", odd],
+                      ["plan", "gpt2-124m", "--ram", odd], ["plan", "gpt2-124m", "--rates", odd], ["plan", "--" + odd],
+                      ["bench", "op", odd], ["bench", "op", "relu", "--src", odd], ["bench", "offsets", odd],
+                      ["bench", "step", odd], ["bench", "generate", odd], ["bench", "optimizer", odd],
+                      ["machine", "--quick", "--disk", odd], ["plan", "mlp-mnist", "--dump_passes", odd],
+                      ["train", "run.toml", "--set", "run.folder=" + odd, "--set", "steps=1"]]:
+            done = self.run_it(*words)
+            self.assertFalse(set(done.stdout + done.stderr) & set("\t\x1b\x9b\x7f"), (words, done.stderr))
+            if done.returncode == 2:
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertLess(len(self.refused(2, "no model", "plan", "x" * 100000).stderr), 2100)
+        self.assertIn(odd, json.loads(self.refused(2, "", "plan", "no" + odd, "--json").stderr)["message"])
+
+    def test_an_mlp_takes_no_sequence(self):
+        for words in [["plan", "mlp-mnist"], ["plan", "mlp-mnist", "--inference"], ["bench", "step", "mlp-mnist"]]:
+            done = self.refused(2, "--seq is given, but 'mlp-mnist' is an MLP", *words, "--seq", "64")
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_the_machine_is_told_in_units(self):
+        done = self.run_it("machine", "--quick")
+        self.assertRegex(done.stdout, r"(?m)^host +[0-9.]+ (GiB|TiB)$")
+        self.assertNotIn("cached_because", done.stdout)
+
+    def test_a_plan_says_how_large_the_model_is(self):
+        rates = ["--rates", "1e11,1e10"]
+        for target in ["gpt2-124m", "gpt2-355m"]:
+            size = "124 M" if target == "gpt2-124m" else "355 M"
+            for words in [["plan", target], ["plan", target, "--inference"]]:
+                self.assertTrue(self.run_it(*words, *rates).stdout.startswith(f"plan of '{target}', {size} parameters: "))
+        rows = [json.loads(self.run_it("plan", "run.toml", "--set", f"n_layer={n}", "--json", *rates).stdout) for n in (1, 2)]
+        self.assertEqual(rows[0]["parameters"], 21472)
+        self.assertEqual(rows[1]["parameters"] - rows[0]["parameters"], 12 * 32 * 32 + 13 * 32)
+
+    def test_ram_and_threads_are_short_for_the_run_files_options(self):
+        self.refused(3, "the budget is 20.0 MiB", "train", "run.toml", "--ram", "20MiB")
+        self.refused(2, "--ram: size '2 apples'", "train", "run.toml", "--ram", "2 apples")
+        self.refused(2, "-1", "train", "run.toml", "--threads", "-1")
+        self.refused(3, "the budget is 20.0 MiB", "plan", "run.toml", "--ram", "20MiB")
+        self.assertIn("budget 300 MiB", self.run_it("plan", "run.toml", "--rates", "1e11,1e10").stdout)
+        self.assertNotIn("budget 300 MiB", self.run_it("plan", "run.toml", "--rates", "1e11,1e10", "--ram", "auto").stdout)
+        done = self.run_it("train", "run.toml", "--ram", "200MiB", "--threads", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(self.path, "run", "run.toml")) as file:
+            text = file.read()
+        self.assertIn('ram = "200MiB"', text)
+        self.assertIn("threads = 1\n", text)
+
+    def test_a_dump_of_passes_is_whole_or_none(self):
+        self.refused(2, "--dump_passes is ''", "plan", "mlp-mnist", "--dump_passes", "")
+
+        def limit_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+        for folder, is_there in [("dump", False), ("empty", True)]:
+            if is_there:
+                os.mkdir(os.path.join(self.path, folder))
+            done = subprocess.run([PROGRAM, "plan", "run.toml", "--dump_passes", folder], cwd=self.path,
+                                  capture_output=True, text=True, timeout=120, preexec_fn=limit_files)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertIn(folder, done.stderr)
+            self.assertEqual(os.path.exists(os.path.join(self.path, folder)), is_there)
+        self.assertEqual(os.listdir(os.path.join(self.path, "empty")), [])
+
     def test_empty_and_binary_text_are_refused(self):
         self.write("empty.txt", "")
         self.refused(2, "empty", "train", "run.toml", "--set", "data.train=empty.txt")
@@ -471,11 +563,12 @@ class Cli(unittest.TestCase):
 
     def test_json_lines_are_json(self):
         for words in [["models", "--json"], ["plan", "mlp-mnist", "--json"], ["machine", "--quick", "--json"],
-                      ["bench", "step", "mlp-mnist", "--steps", "1", "--json"], ["train", "run.toml", "--json"]]:
+                      ["bench", "step", "mlp-mnist", "--steps", "1", "--json"], ["train", "run.toml", "--json"],
+                      ["generate", "run", "--tokens", "3", "--json"]]:
             done = self.run_it(*words)
             self.assertEqual(done.returncode, 0, done.stderr)
             for line in done.stdout.splitlines():
-                json.loads(line)
+                self.assertTrue(json.loads(line)["event"])
 
     def test_the_executed_peak_is_the_predicted_one(self):
         row = json.loads(self.run_it("bench", "step", "mlp-mnist", "--steps", "1", "--json").stdout)

@@ -1,0 +1,28 @@
+#include "apps/messages.h"
+
+#include <cstdio>
+
+#include "apps/command.h"
+#include "report/printable.h"
+#include "report/refusal.h"
+
+namespace plimsoll::apps {
+namespace {
+
+void print_message(const char* event, const std::string& message, bool json) {
+  const std::string line =
+      json ? to_line({{"event", event}, {"message", message}}) : event + (": " + report::printable(message));
+  std::fputs((line + "\n").c_str(), stderr);
+}
+
+}  // namespace
+
+void print_error(const Error& error, bool json) {
+  std::fputs((json ? report::to_json(error) + "\n" : report::to_text(error)).c_str(), stderr);
+}
+
+void print_warning(const std::string& message, bool json) { print_message("warning", message, json); }
+
+void print_note(const std::string& message, bool json) { print_message("note", message, json); }
+
+}  // namespace plimsoll::apps
