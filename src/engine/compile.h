@@ -17,6 +17,8 @@ struct CompiledProgram {
   int64_t offset_of(const Place& state) const;
   /// The same of all, by name.
   std::map<std::string, int64_t> state_offsets() const;
+  /// The prepared kernels that its calls name, by their number. Requires: `catalogue` is the one that it was compiled
+  /// with.
   std::vector<const backends::Kernel*> kernels(const Catalogue& catalogue) const;
   /// Predicts the time of a step anew, with the catalogue's rates of now.
   void predict(const Catalogue& catalogue);

@@ -26,10 +26,13 @@ class Runner {
   /// valid while `run` runs. Ignored where the program has no such input.
   void set_feed(std::string_view name, const void* data, int64_t stride_bytes = 0);
 
+  /// Runs the program once: all segments with all their iterations. Returns: whether every checked number was finite,
+  /// and which check failed first. `trace` hears of each instruction. Memory: allocates nothing of its own.
   runtime::Outcome run(TraceSink* trace = nullptr);
 
   /// The bytes of an output; valid until any program runs again in the same arena. Requires: the output exists.
   const std::byte* output(std::string_view name) const;
+  /// The value of an output of one f32. Requires: there is one of that name.
   float scalar_output(std::string_view name) const;
   bool has_output(std::string_view name) const { return find_output(name) != nullptr; }
 

@@ -23,7 +23,9 @@ class Session {
   Runner* evaluate() { return evaluate_.get(); }
   Runner* generate() { return generate_.get(); }
 
+  /// The weights, in the order of the graph. Views into the arena: valid as long as the session.
   std::vector<TensorView> parameters();
+  /// What the optimizer keeps beside them, likewise.
   std::vector<TensorView> optimizer_state();
   /// The state of that name. Errors: invalid_argument with the nearest name.
   Result<TensorView> find_state(std::string_view name);

@@ -108,7 +108,7 @@ Result<SafetensorsReader> SafetensorsReader::try_open(const std::string& path,
   PLIMSOLL_RETURN_IF_ERROR(file.try_read(kPrefixBytes, std::as_writable_bytes(std::span(json))));
   const uint32_t checksum = crc32c(std::as_bytes(std::span(json)), crc32c(std::as_bytes(std::span(&length, 1))));
   if (header_checksum && checksum != *header_checksum)
-    return corrupt(path + ": the header does not match its checksum");
+    return corrupt(path + " is damaged: the header does not match its checksum");
   const auto data_bytes = left - static_cast<int64_t>(length);
   PLIMSOLL_ASSIGN(SafetensorsHeader header, try_parse_safetensors_header(json, data_bytes, path));
   return SafetensorsReader(std::move(file), std::move(header), kPrefixBytes + static_cast<int64_t>(length));

@@ -382,7 +382,7 @@ TEST(Safetensors, AHeaderIsReadOnlyWithTheChecksumOfItsWriter) {
   const auto other = SafetensorsReader::try_open(path, checksum ^ 1);
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().code, ErrorCode::kCorrupt);
-  EXPECT_EQ(other.error().message, path + ": the header does not match its checksum");
+  EXPECT_EQ(other.error().message, path + " is damaged: the header does not match its checksum");
 }
 
 TEST(FileWriter, ReportsTheLimitOnFileSizesInsteadOfDyingOfIt) {

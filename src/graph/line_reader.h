@@ -21,6 +21,7 @@ class LineReader {
   bool ok() const { return fault_.empty(); }
   /// What was expected and what stands there, or "".
   const std::string& fault() const { return fault_; }
+  /// Makes this the line's fault, unless it has one already.
   void fail(std::string fault);
 
   /// Whether the line goes on with the token.
@@ -28,22 +29,28 @@ class LineReader {
   bool at_end() const { return rest_.empty(); }
   /// Takes the token if the line goes on with it.
   bool take(std::string_view token);
+  /// Takes the token; a fault where something else stands there.
   void expect(std::string_view token);
+  /// A fault where anything is left.
   void expect_end();
 
   /// Letters, digits and '_'.
   std::string word();
   /// As `quote` writes it.
   std::string quoted();
+  /// `quoted` where the line goes on with a quote, else `word`.
   std::string word_or_quoted();
   /// Within [least, most].
   int64_t integer(int64_t least, int64_t most);
   /// A value's number, after '%'.
   int32_t reference();
+  /// A floating-point number, "inf" and "nan" among them.
   double real();
+  /// A number, a truth value, a quoted text, or a list of whole numbers in brackets.
   Attribute attribute();
   /// Nothing, or what stands in braces.
   Attributes attributes();
+  /// Dtype, shape and layout, as to_string writes them.
   TensorDesc desc();
 
   /// What stands between `open` and `close`, one `read` an item, with commas between.

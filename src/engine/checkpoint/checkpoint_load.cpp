@@ -77,7 +77,7 @@ Status try_fill(const Source& source) {
         *entry, out, [&sum](std::span<const std::byte> chunk) { sum = formats::crc32c(chunk, sum); }));
     const auto expected = source.file.checksums.find(view.name);
     if (expected == source.file.checksums.end() || expected->second != sum)
-      return corrupt(source.reader.path() + ": tensor '" + view.name + "' does not match its checksum");
+      return corrupt(source.reader.path() + " is damaged: tensor '" + view.name + "' does not match its checksum");
   }
   return {};
 }
