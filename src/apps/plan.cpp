@@ -48,9 +48,9 @@ void show(engine::CompiledProgram program, const engine::MemoryNeed& need, std::
           engine::Environment& environment, const Shown& how) {
   set_rates(environment, how.rates, need.total_bytes());
   program.predict(environment.catalogue());
-  report::PlanTable table = make_plan_table(program);
+  report::PlanTable table = make_plan_table(program, need, ram);
   if (!how.name.empty()) table.name = how.name;
-  print_plan(std::move(table), need, ram, how.json);
+  print_plan(table, how.json);
 }
 
 /// Makes the training graph once more, with a file for each of its stages; all of them or, where that fails, none.

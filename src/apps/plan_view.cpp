@@ -5,16 +5,13 @@
 #include "apps/messages.h"
 namespace plimsoll::apps {
 
-report::PlanTable make_plan_table(const engine::CompiledProgram& program) {
+report::PlanTable make_plan_table(const engine::CompiledProgram& program, const engine::MemoryNeed& need,
+                                  std::optional<Bytes> ram) {
   report::PlanTable table = report::make_plan_table(program.plan);
   const auto& buffers = program.program().buffers;
   for (const auto& [name, place] : program.lowered.state)
     if (buffers[static_cast<size_t>(place.buffer)].category == Category::kParameters)
       table.parameters += place.desc.numel();
-  return table;
-}
-
-void print_plan(report::PlanTable table, const engine::MemoryNeed& need, std::optional<Bytes> ram, bool json) {
   // Another program of the session may need a larger arena than the one that is shown.
   if (need.arena_bytes > table.arena_bytes)
     table.outside.push_back({"rest of the arena", need.arena_bytes - table.arena_bytes});
@@ -25,6 +22,10 @@ void print_plan(report::PlanTable table, const engine::MemoryNeed& need, std::op
   if (need.total_bytes() > need.running_bytes())
     table.outside.push_back({"more while preparing data", need.total_bytes() - need.running_bytes()});
   table.budget = ram;
+  return table;
+}
+
+void print_plan(const report::PlanTable& table, bool json) {
   std::string text = json ? to_json(table) : to_text(table);
   while (text.ends_with('\n')) text.pop_back();
   std::printf("%s\n", text.c_str());

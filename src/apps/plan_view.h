@@ -8,11 +8,12 @@
 
 namespace plimsoll::apps {
 
-/// What is shown of a program's plan, its parameters counted.
-report::PlanTable make_plan_table(const engine::CompiledProgram& program);
+/// What is shown of a program's plan: its parameters counted, with what the process needs beside it and its budget.
+report::PlanTable make_plan_table(const engine::CompiledProgram& program, const engine::MemoryNeed& need,
+                                  std::optional<Bytes> ram);
 
-/// Prints a plan and what the process needs beside it, as `plimsoll plan` and the head of `plimsoll train` show it.
-void print_plan(report::PlanTable table, const engine::MemoryNeed& need, std::optional<Bytes> ram, bool json);
+/// Prints a plan as `plimsoll plan` and the head of `plimsoll train` show it.
+void print_plan(const report::PlanTable& table, bool json);
 
 /// Warns of what makes a training step other than its user may think: parameters without a gradient, work
 /// done twice, ops on the reference backend.

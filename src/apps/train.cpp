@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -21,6 +22,7 @@
 #include "program/json.h"
 #include "report/chrome_trace.h"
 #include "report/progress.h"
+#include "report/run_metrics.h"
 #include "report/run_page.h"
 #include "report/trace_recorder.h"
 
@@ -75,7 +77,7 @@ class TrainCommand {
 
   void print_plan() {
     const engine::SessionPlan& plan = trainer_.plan();
-    apps::print_plan(make_plan_table(plan.train), plan.need, trainer_.ram(), options_.json);
+    apps::print_plan(make_plan_table(plan.train, plan.need, trainer_.ram()), options_.json);
     apps::print_warnings(plan, trainer_.environment(), options_.json);
   }
 
@@ -132,14 +134,17 @@ class TrainCommand {
     return report;
   }
 
-  /// The run as a page to look at: loss, memory over the step, lanes.
+  /// The run as a page to look at: all that its metrics hold, what was recorded before a resume too, and the step.
   Status write_page() {
     const engine::SessionPlan& plan = trainer_.session().plan();
-    page_.title = trainer_.config().model.name + " in " + trainer_.config().run.folder;
-    page_.plan = make_plan_table(plan.train);
-    page_.program = &plan.train.program();
-    if (recorder_) page_.spans = recorder_->spans();
-    return write("report.html", report::to_html(page_));
+    report::RunPage page;
+    page.title = trainer_.config().model.name + " in " + trainer_.config().run.folder;
+    page.plan = make_plan_table(plan.train, plan.need, trainer_.ram());
+    std::ifstream metrics(in_folder("metrics.jsonl"));
+    page.metrics = report::read_run_metrics(metrics);
+    page.program = &plan.train.program();
+    if (recorder_) page.spans = recorder_->spans();
+    return write("report.html", report::to_html(page));
   }
 
   Status report_step(const engine::StepReport& r, int64_t tokens, double elapsed, int64_t steps) {
@@ -163,7 +168,6 @@ class TrainCommand {
       object["memory"][std::string(to_string(row.space)) + "." + std::string(to_string(row.category))] = row.now.value;
     PLIMSOLL_RETURN_IF_ERROR(log_.record(object));
     if (r.is_skipped) return {};
-    page_.losses.emplace_back(static_cast<double>(r.step), r.loss);
     report::Progress progress{.step = r.step,
                               .steps = trainer_.total_steps(),
                               .loss = r.loss,
@@ -178,7 +182,6 @@ class TrainCommand {
   Status evaluate(int64_t most_batches) {
     if (!trainer_.data().validation) return {};
     PLIMSOLL_ASSIGN(const engine::Evaluation evaluation, trainer_.evaluate(most_batches));
-    page_.validation.emplace_back(static_cast<double>(trainer_.step_count()), evaluation.loss);
     PLIMSOLL_RETURN_IF_ERROR(
         log_.record({{"event", "evaluation"},
                      {"step", trainer_.step_count()},
@@ -217,10 +220,8 @@ class TrainCommand {
                                           {"train_seconds", train_seconds_},
                                           {"vmhwm_bytes", memory.peak_resident.value},
                                           {"needed_bytes", planned}}));
-    const std::string fact = fmt::format("trained for {:.1f} s; peak resident memory {} of {} planned", train_seconds_,
-                                         to_string(memory.peak_resident), to_string(Bytes{planned}));
-    log_.say(fact);
-    page_.facts.push_back(fact);
+    log_.say(fmt::format("trained for {:.1f} s; peak resident memory {} of {} planned", train_seconds_,
+                         to_string(memory.peak_resident), to_string(Bytes{planned})));
     PLIMSOLL_RETURN_IF_ERROR(write_page());
     log_.say("run folder: " + trainer_.config().run.folder);
     return {};
@@ -265,7 +266,6 @@ class TrainCommand {
   RunLog log_;
   double train_seconds_ = 0;
   std::unique_ptr<report::TraceRecorder> recorder_;
-  report::RunPage page_;
 };
 
 Status run(const Options& o) {

@@ -56,9 +56,16 @@ std::string legend(std::span<const Series> series) {
 }
 
 std::string polyline(const Curve& curve, const Scale& x, const Scale& y) {
-  std::string points;
-  for (const auto& [px, py] : curve.points)
-    if (std::isfinite(py)) points += fmt::format("{:.1f},{:.1f} ", x(px), y(py));
+  std::string points, dot;
+  for (const auto& [px, py] : curve.points) {
+    if (!std::isfinite(py)) continue;
+    // A line of one point would not be seen.
+    dot = points.empty() ? fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" style=\"fill:{}\"/>\n", x(px),
+                                       y(py), curve.colour)
+                         : "";
+    points += fmt::format("{:.1f},{:.1f} ", x(px), y(py));
+  }
+  if (!dot.empty()) return dot;
   return fmt::format("<polyline style=\"stroke:{}\" points=\"{}\"/>\n", curve.colour, points);
 }
 

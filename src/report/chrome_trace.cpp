@@ -9,6 +9,7 @@
 #include <ostream>
 #include <tuple>
 
+#include "report/lane_name.h"
 #include "report/memory_timeline.h"
 
 namespace plimsoll::report {
@@ -55,7 +56,7 @@ class TraceWriter {
     for (int lane = 0; lane < program::kLaneCount; ++lane) {
       if (std::ranges::none_of(spans, [&](const TraceSpan& s) { return s.lane == lane; })) continue;
       write_event(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":"{}"}}}})", lane,
-                              to_string(static_cast<program::Lane>(lane))));
+                              lane_name(program_, static_cast<program::Lane>(lane))));
     }
   }
 

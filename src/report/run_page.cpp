@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "report/chart.h"
+#include "report/lane_name.h"
+#include "report/printable.h"
 #include "report/quantities.h"
 
 namespace plimsoll::report {
@@ -18,7 +21,8 @@ constexpr std::array<const char*, kCategoryCount> kColours{"#4363d8", "#e6194b",
 constexpr std::string_view kStyle =
     "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222;background:#fff}"
     "svg{max-width:100%;height:auto}svg text{font-size:11px;fill:#555}.axis{fill:none;stroke:#999}"
-    "polyline{fill:none;stroke-width:1.5}pre{background:#f5f5f5;padding:1em;overflow:auto}.legend{color:#555}";
+    "polyline{fill:none;stroke-width:1.5}pre{background:#f5f5f5;padding:1em;overflow:auto;white-space:pre-wrap}td{"
+    "padding-right:2em}.legend{color:#555}";
 
 std::string size_label(double size) { return to_string(Bytes{static_cast<int64_t>(size)}); }
 
@@ -60,7 +64,7 @@ std::string lane_chart(const program::Program& program, const std::vector<TraceS
   for (int lane = 0; lane < program::kLaneCount; ++lane) {
     row_of[static_cast<size_t>(lane)] = rows.size();
     if (std::ranges::any_of(spans, [&](const TraceSpan& s) { return s.lane == lane; }))
-      rows.emplace_back(to_string(static_cast<program::Lane>(lane)));
+      rows.emplace_back(lane_name(program, static_cast<program::Lane>(lane)));
   }
   std::vector<Box> boxes;
   int64_t end_ns = 0;
@@ -76,22 +80,104 @@ std::string lane_chart(const program::Program& program, const std::vector<TraceS
   return "<h2>Lanes over a step</h2>\n" + timeline_chart(rows, boxes, seconds(spans.front().start_ns), seconds(end_ns));
 }
 
-std::string loss_chart(const RunPage& page) {
-  std::vector<Curve> curves{{"training loss", kColours[0], page.losses}};
-  if (!page.validation.empty()) curves.push_back({"validation loss", kColours[1], page.validation});
-  return "<h2>Loss</h2>\n" + line_chart(curves, "step");
+std::string table_row(const std::string& name, const std::string& value) {
+  return fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", to_html_text(printable(name)), to_html_text(value));
+}
+
+std::string exact(int64_t size) { return fmt::format("{} ({} bytes)", to_string(Bytes{size}), size); }
+
+std::string memory_rows(const RunMetrics::End& end) {
+  return table_row("training time", to_duration(end.train_seconds)) +
+         table_row("peak resident memory of the process", exact(end.peak_bytes)) +
+         table_row("planned for the process", exact(end.planned_bytes)) +
+         table_row("peak of planned", to_share(end.peak_bytes, end.planned_bytes));
+}
+
+/// The figures of the whole run that it has.
+std::string figures(const RunMetrics& metrics) {
+  std::string rows;
+  const auto add_last = [&](const char* name, const Series& series, const char* unit) {
+    if (!series.empty()) rows += table_row(name, fmt::format("{:.4f} {}", series.points().back().second, unit));
+  };
+  add_last("validation loss", metrics.validation_loss, "nats a token");
+  add_last("validation text", metrics.validation_bits_per_byte, "bits per byte");
+  if (metrics.baseline)
+    rows += table_row("the same by " + metrics.baseline->model,
+                      fmt::format("{:.4f} bits per byte", metrics.baseline->bits_per_byte));
+  if (metrics.skipped > 0) rows += table_row("updates skipped", std::to_string(metrics.skipped));
+  if (metrics.end) rows += memory_rows(*metrics.end);
+  return rows.empty() ? "" : "<table>\n" + rows + "</table>\n";
+}
+
+/// `value` from the first to the last update that the run recorded.
+std::vector<std::pair<double, double>> level(const RunMetrics& metrics, double value) {
+  double first = std::numeric_limits<double>::infinity(), last = -first;
+  for (const Series* series : {&metrics.loss, &metrics.validation_loss, &metrics.memory_bytes}) {
+    if (series->empty()) continue;
+    first = std::min(first, series->points().front().first);
+    last = std::max(last, series->points().back().first);
+  }
+  if (first > last) return {};
+  return {{first, value}, {last, value}};
+}
+
+std::string chart(const char* title, const std::vector<Curve>& curves) {
+  return fmt::format("<h2>{}</h2>\n", title) + line_chart(curves, "step");
+}
+
+std::string process_memory_chart(const RunMetrics& metrics) {
+  constexpr double kMebibyte = 1 << 20;
+  Curve curve{"in use, by the ledger", kColours[0], metrics.memory_bytes.points()};
+  for (auto& [step, size] : curve.points) size /= kMebibyte;
+  std::vector<Curve> curves{curve};
+  if (metrics.end) {
+    curves.push_back(
+        {"peak resident", kColours[1], level(metrics, static_cast<double>(metrics.end->peak_bytes) / kMebibyte)});
+    curves.push_back(
+        {"planned", kColours[3], level(metrics, static_cast<double>(metrics.end->planned_bytes) / kMebibyte)});
+  }
+  return chart("Memory of the process, MiB", curves);
+}
+
+std::string metric_charts(const RunMetrics& metrics) {
+  std::vector<Curve> losses{{"training loss", kColours[0], metrics.loss.points()}};
+  if (!metrics.validation_loss.empty())
+    losses.push_back({"validation loss", kColours[1], metrics.validation_loss.points()});
+  std::string html = chart("Loss", losses);
+  if (!metrics.validation_bits_per_byte.empty()) {
+    std::vector<Curve> bits{{"bits per byte", kColours[1], metrics.validation_bits_per_byte.points()}};
+    if (metrics.baseline)
+      bits.push_back(
+          {printable(metrics.baseline->model), kColours[8], level(metrics, metrics.baseline->bits_per_byte)});
+    html += chart("Validation text, bits per byte", bits);
+  }
+  if (!metrics.memory_bytes.empty()) html += process_memory_chart(metrics);
+  for (const auto& [title, series] :
+       {std::pair("Learning rate", &metrics.learning_rate), std::pair("Gradient norm", &metrics.gradient_norm),
+        std::pair("Tokens a second", &metrics.tokens_per_s)})
+    if (!series->empty()) html += chart(title, {{title, kColours[0], series->points()}});
+  return html;
+}
+
+std::string sample_text(const RunMetrics::Sample& sample) {
+  std::string html =
+      fmt::format("<h2>Sample</h2>\n<pre><b>{}</b>{}</pre>\n", to_html_text(printable_lines(sample.prompt)),
+                  to_html_text(printable_lines(sample.text)));
+  if (sample.known_word_share)
+    html += fmt::format("<p>{:.1f} % of its words occur in the training text</p>\n", 100 * *sample.known_word_share);
+  return html;
 }
 
 }  // namespace
 
 std::string to_html(const RunPage& page) {
-  const std::string title = to_html_text(page.title);
+  const std::string title = to_html_text(printable(page.title));
   std::string html = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n<style>{1}</style></head>\n"
       "<body><h1>{0}</h1>\n",
       title, kStyle);
-  for (const std::string& fact : page.facts) html += fmt::format("<p>{}</p>\n", to_html_text(fact));
-  html += loss_chart(page);
+  html += figures(page.metrics) + metric_charts(page.metrics);
+  if (page.metrics.sample) html += sample_text(*page.metrics.sample);
   const std::vector<TraceSpan> spans = last_step(page.spans);
   if (page.program != nullptr && !spans.empty()) {
     for (int space = 0; space < kSpaceCount; ++space)

@@ -92,7 +92,7 @@ TEST(ChromeTrace, NamesLanesAndPlacesOps) {
   ASSERT_EQ(names.size(), 3u);
   EXPECT_EQ(names[0]["args"]["name"], "plimsoll microbatches");
   EXPECT_EQ(names[1]["args"]["name"], "compute");
-  EXPECT_EQ(names[2]["args"]["name"], "host_to_device");
+  EXPECT_EQ(names[2]["args"]["name"], "feeds") << "there is no device";
   const auto ops = events(trace, "X");
   ASSERT_EQ(ops.size(), 2u);
   EXPECT_EQ(ops[0]["name"], "x");
@@ -106,6 +106,12 @@ TEST(ChromeTrace, NamesLanesAndPlacesOps) {
   EXPECT_EQ(ops[1]["args"]["iteration"], 2);
   EXPECT_EQ(ops[1]["args"]["step"], 3);
   EXPECT_EQ(ops[1]["args"]["segment"], "microbatch");
+}
+
+TEST(ChromeTrace, NamesTheWayToADeviceWhereThereIsOne) {
+  program::Program program = microbatches();
+  program.residences[0].space = Space::kDevice;
+  EXPECT_EQ(events(trace_of(program, {{0, 1, 0, 0, 2, 0, 1}}), "M")[1]["args"]["name"], "host_to_device");
 }
 
 TEST(ChromeTrace, CountersChangeOnlyWhereMemoryDoes) {

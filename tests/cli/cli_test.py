@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import signal
 import struct
@@ -90,6 +91,23 @@ class Cli(unittest.TestCase):
         in_little = ["generate", "run", "--prompt", "ship ", "--tokens", "9", "--seed", "4", "--ram"]
         least = json.loads(self.refused(3, "infeasible", *in_little, "8MiB", "--json").stderr)["needed_bytes"]
         self.assertEqual(self.run_it(*in_little, str(least)).stdout, texts[0])
+
+    def test_the_page_shows_what_the_run_recorded_before_a_resume_too(self):
+        saving = ["--set", "checkpoint_every=4", "--set", "sample_tokens=20"]
+        self.assertEqual(self.run_it("train", "run.toml", *saving).returncode, 0)
+        subprocess.run(["rm", "-r", os.path.join(self.path, "run", "checkpoints", "step-12")], check=True)
+        self.assertEqual(self.run_it("train", "run.toml", "--resume", *saving).returncode, 0)
+        page = pathlib.Path(self.path, "run", "report.html").read_text(encoding="utf-8")
+        end, baseline = self.events("run", "end")[-1], self.events("run", "baseline")[-1]
+        evaluation, sample = self.events("run", "evaluation")[-1], self.events("run", "sample")[-1]
+        for figure in [f"({end['vmhwm_bytes']} bytes)", f"({end['needed_bytes']} bytes)",
+                       f">{evaluation['bits_per_byte']:.4f} bits per byte<", f">{baseline['bits_per_byte']:.4f} bits per byte<",
+                       f">{evaluation['loss']:.4f} nats a token<", "budget 300 MiB"]:
+            self.assertIn(figure, page)
+        plain = re.match(r"[a-z .]*", sample["text"])[0]
+        self.assertIn("<h2>Sample</h2>\n<pre><b></b>" + plain, page)
+        self.assertEqual(re.search(r'points="([^"]*)"', page)[1].count(","), 12)
+        self.assertNotIn("host_to_device", page + pathlib.Path(self.path, "run", "trace.json").read_text(encoding="utf-8"))
 
     def test_the_trace_of_very_many_microbatches_is_cut(self):
         done = self.run_it("train", "run.toml", "--set", "batch_size=1", "--set", "accumulate=1000", "--set", "n_layer=6",
