@@ -229,8 +229,10 @@ TEST_F(Checkpoint, NamesTheDamagedFileAndTheCheckpointToUseInstead) {
   const auto flip_last = [](const std::string& path) { flip_byte(path, 1); };
   const auto cut = [](const std::string& path) { fs::resize_file(path, fs::file_size(path) - 1); };
   const auto lose = [](const std::string& path) { fs::remove(path); };
-  EXPECT_THAT(damage("model.safetensors", flip_last), HasSubstr("is damaged: tensor 'ln.weight' does not match its checksum"));
-  EXPECT_THAT(damage("optimizer.safetensors", flip_last), HasSubstr("is damaged: tensor 'beta1_power' does not match its checksum"));
+  EXPECT_THAT(damage("model.safetensors", flip_last),
+              HasSubstr("is damaged: tensor 'ln.weight' does not match its checksum"));
+  EXPECT_THAT(damage("optimizer.safetensors", flip_last),
+              HasSubstr("is damaged: tensor 'beta1_power' does not match its checksum"));
   EXPECT_THAT(damage("model.safetensors", [](const std::string& path) { flip_byte(path, fs::file_size(path)); }),
               HasSubstr("header"));
   // A letter of a name: it would be the state of another optimizer, were the header not summed.
