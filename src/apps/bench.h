@@ -11,7 +11,7 @@ void add_bench_op(CLI::App& bench, Action& action);
 void add_bench_optimizer(CLI::App& bench, Action& action);
 void add_bench_step(CLI::App& bench, Action& action);
 
-/// Prints the fields of one measurement: a line each, or one JSON object, whose "event" says which it is.
+/// Prints the fields of one measurement: a line each with units, or one JSON object, whose "event" says which it is.
 Status print_rows(bool json, const nlohmann::ordered_json& fields);
 
 }  // namespace plimsoll::apps

@@ -62,9 +62,11 @@ void add_generate(CLI::App& app, Action& action) {
       ->required();
   command->add_option("--prompt", options->prompt, "Text to continue; empty: a new line");
   command->add_option("--tokens,--max_new_tokens", options->tokens, "Tokens to generate")->check(whole_number(1));
-  command->add_option("--temperature", options->sampling.temperature, "0: always the most probable token");
-  command->add_option("--top_k", options->sampling.top_k, "Only the k most probable; 0: all");
-  command->add_option("--top_p", options->sampling.top_p, "Only the most probable that together have this probability");
+  command->add_option("--temperature", options->sampling.temperature, "0: always the most probable token")
+      ->check(finite_number());
+  command->add_option("--top_k", options->sampling.top_k, "Only the k most probable; 0: all")->check(whole_number(0));
+  command->add_option("--top_p", options->sampling.top_p, "Only the most probable that together have this probability")
+      ->check(finite_number());
   command->add_option("--seed", options->sampling.seed, "The same seed gives the same text")->check(whole_number(0));
   add_threads_option(*command, options->threads);
   add_ram_option(*command, options->ram);

@@ -46,12 +46,27 @@ CLI::Validator whole_number(int64_t least, int64_t most) {
   return CLI::Validator(check, "");
 }
 
+namespace {
+
+std::optional<double> try_parse_number(const std::string& text) {
+  double value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_number = fault == std::errc{} && end == text.data() + text.size() && std::isfinite(value);
+  return is_number ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+CLI::Validator finite_number() {
+  const auto check = [](const std::string& text) {
+    return try_parse_number(text) ? std::string() : report::named(text) + " is no number";
+  };
+  return CLI::Validator(check, "");
+}
+
 CLI::Validator positive_number() {
-  const auto check = [](const std::string& text) -> std::string {
-    double value = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (fault == std::errc{} && end == text.data() + text.size() && value > 0 && std::isfinite(value)) return "";
-    return report::named(text) + " is no number above 0";
+  const auto check = [](const std::string& text) {
+    return try_parse_number(text).value_or(0) > 0 ? std::string() : report::named(text) + " is no number above 0";
   };
   return CLI::Validator(check, "");
 }

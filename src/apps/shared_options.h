@@ -22,6 +22,9 @@ void add_threads_option(CLI::App& command, std::optional<int>& threads);
 /// A check for options: a whole number from `least` to `most`, or one line that says so.
 CLI::Validator whole_number(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
 
+/// A check for options: a finite number.
+CLI::Validator finite_number();
+
 /// A check for options: a finite number above 0.
 CLI::Validator positive_number();
 

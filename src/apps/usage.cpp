@@ -72,12 +72,20 @@ Error unknown_word(const CLI::App& command, const std::string& path, const std::
                                       fmt::join(commands, ", "), nearest_command(word, commands)));
 }
 
+/// The parser's messages about values, which begin with the option, as sentences.
+std::string in_words(const CLI::ParseError& fault) {
+  std::string text = fault.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&fault) == nullptr) return text;
+  const std::string option = text.substr(0, text.find(':'));
+  return option + (text.ends_with("missing") ? " needs a value" : " is given more than once");
+}
+
 }  // namespace
 
 Error usage_error(const CLI::App& app, const CLI::ParseError& fault) {
   const bool is_of_words = dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr ||
                            dynamic_cast<const CLI::RequiredError*>(&fault) != nullptr;
-  if (!is_of_words) return invalid_argument(fault.what());
+  if (!is_of_words) return invalid_argument(in_words(fault));
   std::string path = "plimsoll";
   for (const CLI::App* command = &app;;) {
     const std::vector<std::string> words = command->remaining();
@@ -90,7 +98,7 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& fault) {
     if (chosen.empty()) {
       if (const std::vector<std::string> commands = command_names(*command); !commands.empty())
         return invalid_argument(fmt::format("`{}` needs a command: {}", path, fmt::join(commands, ", ")));
-      return invalid_argument(fault.what());
+      return invalid_argument(fmt::format("`{}` needs more: {}", path, fault.what()));
     }
     command = chosen.front();
     path += " " + command->get_name();

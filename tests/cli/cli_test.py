@@ -379,6 +379,10 @@ class Cli(unittest.TestCase):
         self.refused(2, "it goes behind `plimsoll plan`", "--json", "plan", "gpt2-124m")
         self.refused(2, "has no use for a further 'x'", "plan", "gpt2-124m", "x")
         self.refused(2, "needs a command: step, ", "bench")
+        self.refused(2, "`plimsoll plan` needs more: target is required", "plan")
+        self.refused(2, "--seq needs a value", "plan", "gpt2-124m", "--seq")
+        self.refused(2, "--ram is given more than once", "plan", "gpt2-124m", "--ram", "1GiB", "--ram", "2GiB")
+        self.refused(2, "--temperature: 'x' is no number", "generate", "run", "--temperature", "x")
         self.assertNotIn("did you mean", self.refused(2, "--quite-different", "models", "--quite-different").stderr)
 
     def test_what_is_said_beside_results_is_json_where_json_is_asked_for(self):
@@ -418,6 +422,13 @@ class Cli(unittest.TestCase):
         done = self.run_it("machine", "--quick")
         self.assertRegex(done.stdout, r"(?m)^host +[0-9.]+ (GiB|TiB)$")
         self.assertNotIn("cached_because", done.stdout)
+
+    def test_a_measurement_is_told_in_units(self):
+        done = self.run_it("bench", "step", "mlp-mnist", "--steps", "1")
+        self.assertRegex(done.stdout, r"(?m)^median +[0-9.]+ .?s$")
+        self.assertRegex(done.stdout, r"(?m)^needed +[0-9.]+ MiB$")
+        self.assertRegex(done.stdout, r"(?m)^share of matmul +[0-9.]+ %$")
+        self.assertNotIn("seq", done.stdout)
 
     def test_a_plan_says_how_large_the_model_is(self):
         rates = ["--rates", "1e11,1e10"]
