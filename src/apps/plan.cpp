@@ -17,7 +17,7 @@ namespace {
 struct Options {
   std::string target;
   std::vector<std::string> overrides;
-  int64_t batch = 0;
+  std::optional<int64_t> batch;
   std::optional<int64_t> seq;
   std::optional<std::string> ram;
   std::string rates;
@@ -37,7 +37,7 @@ struct Shown {
 /// The run file as `train` would take it, with this command's options over it.
 Result<engine::RunConfig> try_load_config(const Options& o) {
   std::vector<std::string> overrides = o.overrides;
-  if (o.batch > 0) overrides.push_back("train.batch_size=" + std::to_string(o.batch));
+  if (o.batch) overrides.push_back("train.batch_size=" + std::to_string(*o.batch));
   if (o.seq) overrides.push_back("data.seq_len=" + std::to_string(*o.seq));
   PLIMSOLL_RETURN_IF_ERROR(add_shortcuts(overrides, o.ram, o.threads));
   return engine::try_load_run_config(o.target, overrides);
@@ -99,7 +99,7 @@ Status plan_zoo_model(const Options& o, std::optional<Bytes> ram, const Shown& h
   if (!o.overrides.empty())
     return invalid_argument("--set goes with a run file; a model by name takes --batch and --seq");
   ZooStep step{.model = o.target};
-  if (o.batch > 0) step.batch = o.batch;
+  step.batch = o.batch.value_or(step.batch);
   step.seq = o.seq;
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads.value_or(0)}));
   if (o.inference) {
@@ -132,7 +132,9 @@ void add_plan(CLI::App& app, Action& action) {
       ->add_option("target", options->target,
                    "A model that `plimsoll models` lists (the step that `bench step` runs), or a run file")
       ->required();
-  command->add_option("--batch,--batch_size", options->batch, "Samples a microbatch")->check(whole_number(1));
+  command
+      ->add_option("--batch,--batch_size", options->batch, "Samples a microbatch; a model by name has 4 where left out")
+      ->check(whole_number(1));
   command
       ->add_option("--seq,--seq_len", options->seq,
                    "Tokens a sample; a model by name has 64 where left out, an MLP none")
