@@ -68,7 +68,7 @@ std::string shown(const toml::node& node) {
 }
 
 /// The start of a text that may be long.
-std::string shortened(std::string text) {
+std::string shortened(const std::string& text) {
   constexpr size_t kMost = 80;
   return text.size() > kMost ? text.substr(0, kMost) + "…" : text;
 }

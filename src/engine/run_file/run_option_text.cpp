@@ -29,12 +29,13 @@ std::string size_text(Bytes size) {
   return unit == 0 ? fmt::format("{}", amount) : fmt::format("\"{}{}\"", amount, kUnits[unit]);
 }
 
-const auto quoted = [](const std::string& text) { return to_toml_value(text); };
-const auto real_text = [](double number) { return to_toml_value(number); };
+std::string quoted(const std::string& text) { return to_toml_value(text); }
+std::string real_text(double number) { return to_toml_value(number); }
 
 template <class Values, class Format>
 std::string join_list(const Values& values, Format format) {
   std::vector<std::string> parts;
+  parts.reserve(values.size());
   for (const auto& value : values) parts.push_back(format(value));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
