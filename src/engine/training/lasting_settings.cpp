@@ -24,8 +24,10 @@ Status check_same_settings(const std::map<std::string, std::string>& then,
                            const std::map<std::string, std::string>& now) {
   for (const auto& [key, value] : now)
     if (const auto it = then.find(key); it != then.end() && it->second != value)
-      return invalid_argument("the run began with " + key + " = '" + it->second + "', it is now '" + value +
-                              "'; resume with what it began with, or begin another run");
+      return invalid_argument(
+          fmt::format("the run began with {} = '{}', it is now '{}'; resume with what it began with, or begin "
+                      "another run",
+                      key, it->second, value));
   return {};
 }
 

@@ -17,7 +17,7 @@ constexpr int64_t kVocab = 1000;
 
 /// A token file with the ids first, first + 1, …, end - 1.
 std::string write_ids(const std::string& name, int32_t first, int32_t end) {
-  const std::string path = testing::TempDir() + "/plimsoll_engine_" + name;
+  std::string path = testing::TempDir() + "/plimsoll_engine_" + name;
   auto writer = formats::TokenFileWriter::try_create(path, DType::kU16).value();
   for (int32_t id = first; id < end; ++id) writer.try_append(std::vector<int32_t>{id}).value();
   writer.try_finish().value();
@@ -67,7 +67,7 @@ std::string write_tokenizer() {
   const auto size = static_cast<int64_t>(std::filesystem::file_size(text_path));
   const std::string model =
       data::try_train_sentencepiece({.ranges = {{text_path, 0, size}}}, {.vocab_size = 300}).value();
-  const std::string path = testing::TempDir() + "/plimsoll_engine_tokenizer.model";
+  std::string path = testing::TempDir() + "/plimsoll_engine_tokenizer.model";
   std::ofstream(path, std::ios::binary) << model;
   return path;
 }

@@ -105,7 +105,7 @@ Status Trainer::set_length() {
 Status Trainer::resume() {
   // A run that ended before its first checkpoint begins again, with the parameters that the seed draws.
   if (list_checkpoints(checkpoints_of(config_.run.folder)).empty()) {
-    resume_warnings_.push_back("the run has no checkpoint, so it begins again");
+    resume_warnings_.emplace_back("the run has no checkpoint, so it begins again");
     return {};
   }
   PLIMSOLL_ASSIGN(LatestCheckpoint latest, find_latest_checkpoint(config_.run.folder));

@@ -45,7 +45,7 @@ threads = 2
 
 /// 400 random ids below 32.
 std::string write_tokens() {
-  const std::string path = testing::TempDir() + "/plimsoll_trainer.bin";
+  std::string path = testing::TempDir() + "/plimsoll_trainer.bin";
   auto writer = formats::TokenFileWriter::try_create(path, DType::kU16).value();
   for (uint64_t i = 0; i < 400; ++i)
     writer.try_append(std::vector<int32_t>{static_cast<int32_t>(Philox(1)(i, 0)[0] % 32)}).value();
