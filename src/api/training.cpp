@@ -2,9 +2,9 @@
 
 #include "core/seed.h"
 #include "core/suggest.h"
+#include "engine/diagnose.h"
 #include "engine/environment/environment.h"
 #include "engine/session.h"
-#include "engine/training/diagnose.h"
 #include "hardware/probe_memory.h"
 
 namespace plimsoll::api {

@@ -1,6 +1,6 @@
 #include "apps/zoo_step.h"
 
-#include "engine/training/remedies.h"
+#include "engine/remedies.h"
 
 namespace plimsoll::apps {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "core/check.h"
 #include "data/utf8.h"
+#include "formats/file_checksum.h"
 
 namespace plimsoll::data {
 namespace {
@@ -113,6 +114,15 @@ Result<TextSplit> try_cut(const TextPart& part, double fraction) {
 int64_t size_bytes(const TextPart& part) {
   return std::accumulate(part.ranges.begin(), part.ranges.end(), int64_t{0},
                          [](int64_t sum, const TextRange& range) { return sum + range.end - range.begin; });
+}
+
+Result<uint32_t> try_checksum(const TextPart& part) {
+  uint32_t sum = 0;
+  for (const TextRange& range : part.ranges) {
+    PLIMSOLL_ASSIGN(const formats::FileReader file, formats::FileReader::try_open(range.path));
+    PLIMSOLL_ASSIGN(sum, formats::try_checksum(file, range.begin, range.end, sum));
+  }
+  return sum;
 }
 
 Result<TextSplit> try_split_text(const TextOptions& options) {

@@ -31,6 +31,9 @@ struct TextPart {
 /// The bytes in `part`'s files, without separators put between them.
 int64_t size_bytes(const TextPart& part);
 
+/// The CRC-32C of its bytes, separators put between them not counted. Errors: io. Cost: reads them once.
+Result<uint32_t> try_checksum(const TextPart& part);
+
 /// Where text comes from and how validation text is set apart.
 struct TextOptions {
   std::vector<std::string> paths;  ///< text files, or folders of which every .txt below is taken, in order of names

@@ -53,6 +53,10 @@ struct TokenSplit {
 /// which both sides read. Order: one thread at a time for both sides together.
 Result<TokenSplit> try_split_tokens(std::shared_ptr<TokenSource> tokens, double validation_fraction);
 
+/// What try_tokenize holds in RAM at most beside the tokenizer: below 64 KiB of text, at most four bytes an id, and a
+/// copy of each line.
+inline constexpr int64_t kTokenizingBytes = int64_t{1} << 20;
+
 /// What try_tokenize wrote.
 struct TokenizedText {
   int64_t tokens = 0;
@@ -62,7 +66,7 @@ struct TokenizedText {
 /// Turns text into a token file at `path`, with header, in the least dtype that the vocabulary needs.
 ///
 /// `progress` is told the bytes done and the total, and returns false to stop.
-/// Errors: those of TextReader; io; cancelled. Memory: a few chunks, whatever the text's size.
+/// Errors: those of TextReader; io; cancelled. Memory: kTokenizingBytes, whatever the text's size.
 Result<TokenizedText> try_tokenize(const TextPart& text, const Tokenizer& tokenizer, const std::string& path,
                                    FunctionRef<bool(int64_t done, int64_t total)> progress);
 

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <numeric>
 
+#include "formats/crc32c.h"
+
 namespace plimsoll::formats {
 namespace {
 
@@ -45,6 +47,17 @@ std::vector<int32_t> counting(int32_t count, int32_t step = 1) {
   std::vector<int32_t> ids(static_cast<size_t>(count));
   for (int32_t i = 0; i < count; ++i) ids[static_cast<size_t>(i)] = i * step;
   return ids;
+}
+
+TEST(TokenFile, TheChecksumIsThatOfTheIdsAloneAcrossBuffers) {
+  const std::vector<int32_t> ids = counting(40'001);
+  const std::vector<uint16_t> words(ids.begin(), ids.end());
+  const uint32_t expected = crc32c(std::as_bytes(std::span(words)));
+  for (const std::string& path :
+       {write_with_header("summed.bin", DType::kU16, ids), write_words("summed_bare.bin", words)}) {
+    const TokenFileInfo info = try_inspect_token_file(path, 50'000, DType::kU16).value();
+    EXPECT_EQ(TokenFileReader::try_open(info, 50'000).value().try_check_ids().value(), expected) << path;
+  }
 }
 
 TEST(TokenFile, ReadsBackWhatWasWrittenInBothDtypes) {

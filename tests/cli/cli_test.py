@@ -154,6 +154,17 @@ class Cli(unittest.TestCase):
         with open(tokens, "rb") as file:
             self.assertEqual(file.read(), whole)
 
+    def test_other_data_are_told_from_damaged_ones_on_resume(self):
+        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
+        with open(os.path.join(self.path, "text.txt")) as file:
+            text = file.read()
+        self.write("other.txt", text)
+        self.refused(2, "the run began with data.train = 'text.txt', it is now 'other.txt'", "train", "run.toml",
+                     "--resume", "--set", "data.train=other.txt")
+        self.write("text.txt", text.replace("hull", "keel"))
+        self.refused(5, "text.txt does not hold the training text that the run began with", "train", "run.toml",
+                     "--resume", "--set", "steps=13")
+
     def test_a_folder_without_its_run_file_is_no_run(self):
         self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
         os.makedirs(os.path.join(self.path, "a", "b"))

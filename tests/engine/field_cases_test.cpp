@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "engine/diagnose.h"
 #include "engine/session.h"
 #include "engine/small_step.h"
-#include "engine/training/diagnose.h"
 
 namespace plimsoll::engine {
 namespace {

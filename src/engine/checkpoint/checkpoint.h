@@ -38,8 +38,8 @@ struct LatestCheckpoint {
 /// The newest whole checkpoint of a run: the highest step whose state is readable and whose files have the sizes that
 /// it says.
 ///
-/// Errors: io where there is none; corrupt where none is whole, and why the newest does not count. Cost: reads no
-/// tensors.
+/// Errors: io where there is none, or one cannot be read; unsupported where one is of another version of the format;
+/// corrupt where none is whole, and why the newest does not count. Cost: reads no tensors.
 Result<LatestCheckpoint> find_latest_checkpoint(const std::string& run_folder);
 
 /// The counters of a checkpoint, checked against its own checksum; no tensor is read.

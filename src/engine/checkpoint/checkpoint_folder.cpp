@@ -176,7 +176,8 @@ Status try_remove_older(const std::string& parent, int keep, const std::string& 
 Status try_put_in_place(const std::string& partial, const std::string& folder) {
   const std::string old = folder + kOldEnding;
   if (exists(folder)) {
-    if (!try_read_record(folder).ok()) {
+    const auto record = try_read_record(folder);
+    if (!record.ok() && record.error().code == ErrorCode::kCorrupt) {
       PLIMSOLL_RETURN_IF_ERROR(try_remove_checkpoint(folder));
     } else {
       if (exists(old)) PLIMSOLL_RETURN_IF_ERROR(try_remove_checkpoint(old));

@@ -129,6 +129,8 @@ Result<LatestCheckpoint> find_latest_checkpoint(const std::string& run_folder) {
   std::string why_not_newest;
   for (const CheckpointFolder& folder : list_checkpoints(parent)) {
     const auto record = try_read_record(folder.path);
+    if (!record.ok() && record.error().code != ErrorCode::kCorrupt)
+      return Error{record.error().code, "[checkpoint] " + record.error().message, {}};
     if (!record.ok()) {
       if (why_not_newest.empty()) why_not_newest = record.error().message;
       continue;

@@ -14,10 +14,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <span>
+#include <sstream>
 #include <thread>
 
 #include "core/philox.h"
 #include "engine/checkpoint/checkpoint_folder.h"
+#include "formats/crc32c.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -79,6 +82,7 @@ TrainingState state_of(int64_t step) {
           .model_hash = kModelHash,
           .optimizer = "adamw",
           .compile_hash = "c0ffee",
+          .data_checksums = {{"training tokens", 4026531840}},
           .settings = {{"logits_chunks", "4"}}};
 }
 
@@ -172,6 +176,34 @@ TEST_F(Checkpoint, IgnoresDamagedOnesWhenItCountsAndPicks) {
   EXPECT_EQ(find_latest_checkpoint(run_).value().folder, folder("step-2"));
   ASSERT_TRUE(save(run_, 4, {.keep = 2}).ok());
   EXPECT_THAT(folders(), ElementsAre("step-2", "step-3", "step-4"));
+}
+
+/// Replaces text in a checkpoint's state and sums it anew.
+void rewrite_state(const std::string& path, const std::string& from, const std::string& to) {
+  std::stringstream content;
+  content << std::ifstream(path).rdbuf();
+  std::string text = content.str();
+  text.resize(text.rfind(",\n  \"checksum\": "));
+  ASSERT_NE(text.find(from), std::string::npos) << text;
+  text.replace(text.find(from), from.size(), to);
+  std::ofstream(path) << text << ",\n  \"checksum\": " << formats::crc32c(std::as_bytes(std::span(text))) << "\n}\n";
+}
+
+TEST_F(Checkpoint, OfAnotherVersionIsNeitherPassedOverNorCalledDamaged) {
+  for (int64_t step : {1, 2}) ASSERT_TRUE(save(run_, step).ok());
+  rewrite_state(folder("step-2/state.json"), "\"version\": 2", "\"version\": 9");
+  const auto latest = find_latest_checkpoint(run_);
+  ASSERT_FALSE(latest.ok());
+  EXPECT_EQ(latest.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(latest.error().message,
+              AllOf(HasSubstr("step-2/state.json"), HasSubstr("it has version 9"), Not(HasSubstr("remove"))));
+}
+
+TEST_F(Checkpoint, OfBeforeDataWereSummedLoads) {
+  ASSERT_TRUE(save(run_, 1).ok());
+  rewrite_state(folder("step-1/state.json"), "\"data_crc32c\"", "\"data_of_old\"");
+  EXPECT_EQ(load_message("step-1"), "");
+  EXPECT_TRUE(read_training_state(folder("step-1")).value().data_checksums.empty());
 }
 
 TEST_F(Checkpoint, ReplacesOneOfTheSameStepWithoutAMomentWithoutOne) {

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int64_t kVersion = 3;
+constexpr int64_t kVersion = 2;
 
 // One list says which counters there are, for both ways.
 constexpr std::array<std::pair<const char*, int64_t TrainingState::*>, 4> kCounters{{
@@ -76,7 +76,7 @@ CheckpointRecord to_record(const Json& json) {
   state.model_hash = whole<uint64_t>(json.at("model").at("hash"));
   json.at("optimizer").at("name").get_to(state.optimizer);
   json.at("compile_hash").get_to(state.compile_hash);
-  state.data_checksums = to_checksums(json.at("data_crc32c"));
+  if (json.contains("data_crc32c")) state.data_checksums = to_checksums(json.at("data_crc32c"));  // the first had none
   json.at("settings").get_to(state.settings);
   record.model = to_file(json.at("files").at("model.safetensors"));
   record.optimizer = to_file(json.at("files").at("optimizer.safetensors"));

@@ -5,8 +5,8 @@
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/checkpoint_folder.h"
 #include "engine/generation/inference_plan.h"
-#include "engine/run_file/data_files.h"
 #include "engine/run_file/resolved_run.h"
+#include "engine/run_file/tokenizer_choice.h"
 #include "formats/file_reader.h"
 
 namespace plimsoll::engine {
@@ -43,8 +43,8 @@ Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, En
   out->warning_ = std::move(checkpoint.note);
   out->model_ = std::move(run.model);
   if (!out->model_.decoder) return unsupported("the model '" + out->model_.name + "' cannot generate");
-  const std::string tokenizer = tokenizer_path(config, run_folder);
-  PLIMSOLL_ASSIGN(out->tokenizer_, data::try_load_tokenizer(tokenizer));
+  const std::optional<std::string> file = tokenizer_file(config, run_folder);
+  PLIMSOLL_ASSIGN(out->tokenizer_, data::try_load_tokenizer(file.value_or(config.data.tokenizer)));
   PLIMSOLL_ASSIGN(const models::Model decoder, out->model_.decoder(1, 1, out->model_.context));
   PLIMSOLL_ASSIGN(InferencePlan plan, plan_inference(decoder.graph, environment, ram, run.needs.loader_bytes));
   out->program_ = std::move(plan.program);
@@ -56,8 +56,10 @@ Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, En
       parameters.push_back({value.name, value.desc, out->arena_->at(offsets.at(value.name))});
   PLIMSOLL_ASSIGN(const TrainingState state,
                   load_parameters(checkpoint.folder, out->model_.name, out->model_.hash, parameters));
-  PLIMSOLL_RETURN_IF_ERROR(
-      check_same_files(state.data_checksums, {{kTokenizer, tokenizer_file(*out->tokenizer_, tokenizer, config)}}));
+  if (file) {
+    PLIMSOLL_ASSIGN(const DataFile now, try_sum_tokenizer(*file, DataFile::Origin::kGiven));
+    PLIMSOLL_RETURN_IF_ERROR(check_same_files(state.data_checksums, {&now, 1}));
+  }
   out->runner_ = std::make_unique<Runner>(out->program_, environment, out->arena_->data());
   return out;
 }

@@ -3,18 +3,14 @@
 #include <algorithm>
 
 #include "data/byte_ngram.h"
+#include "data/sentencepiece_training.h"
 #include "data/tokenizer.h"
 #include "data/tokens.h"
+#include "engine/run_file/tokenizer_choice.h"
 #include "formats/file_reader.h"
 
 namespace plimsoll::engine {
 namespace {
-
-/// Chunks of text and their ids on the way to a token file: below 64 KiB of text, at most four bytes an id and a copy
-/// of each line.
-constexpr int64_t kTextBytes = int64_t{1} << 20;
-/// Bytes of model file a piece that is trained here, beyond the longest measured: 17, of English.
-constexpr int64_t kPieceFileBytes = 32;
 
 /// What a tokenizer from a file needs, and its vocabulary.
 Status find_tokenizer_needs(const RunConfig& config, DataNeeds& out) {
@@ -40,26 +36,25 @@ Status find_tokenizer_needs(const RunConfig& config, DataNeeds& out) {
 
 }  // namespace
 
-data::SentencepieceOptions tokenizer_training_options(const RunConfig& config) {
-  return {.vocab_size = static_cast<int32_t>(config.data.vocab_size)};
-}
-
 Result<DataNeeds> try_find_data_needs(const RunConfig& config) {
   DataNeeds out{.loader_bytes = 2 * data::kTokenFileBytes};
   const std::string& tokenizer = config.data.tokenizer;
   int64_t training_bytes = 0;
   if (tokenizer == "bytes") {
     out.tokenizer_vocab = 256;
-  } else if (tokenizer == "sentencepiece") {
+  } else if (trains_tokenizer(config)) {
     out.tokenizer_vocab = config.data.vocab_size;
-    out.loader_bytes += data::sentencepiece_bytes(kPieceFileBytes * config.data.vocab_size, config.data.vocab_size);
+    out.loader_bytes +=
+        data::sentencepiece_bytes(data::kTrainedPieceFileBytes * config.data.vocab_size, config.data.vocab_size);
     training_bytes = data::sentencepiece_training_bytes(tokenizer_training_options(config));
   } else if (tokenizer != "none") {
     PLIMSOLL_RETURN_IF_ERROR(find_tokenizer_needs(config, out));
   }
-  if (config.data.kind == "text") out.preparation_bytes = kTextBytes + std::max(training_bytes, out.loader_bytes);
   if (config.data.kind == "text")
-    out.baseline_bytes = std::max(out.preparation_bytes, kTextBytes + out.loader_bytes + data::ByteNgram::kTableBytes);
+    out.preparation_bytes = data::kTokenizingBytes + std::max(training_bytes, out.loader_bytes);
+  if (config.data.kind == "text")
+    out.baseline_bytes =
+        std::max(out.preparation_bytes, data::kTokenizingBytes + out.loader_bytes + data::ByteNgram::kTableBytes);
   return out;
 }
 

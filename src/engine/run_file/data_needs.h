@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "core/result.h"
-#include "data/sentencepiece_training.h"
 #include "engine/run_file/run_config.h"
 
 namespace plimsoll::engine {
@@ -20,8 +19,5 @@ struct DataNeeds {
 /// Errors: io and corrupt for a tokenizer that cannot be loaded; infeasible for one whose file alone is more than the
 /// budget can hold; a text is not opened.
 Result<DataNeeds> try_find_data_needs(const RunConfig& config);
-
-/// How the tokenizer of a run is trained, where it is.
-data::SentencepieceOptions tokenizer_training_options(const RunConfig& config);
 
 }  // namespace plimsoll::engine

@@ -20,15 +20,4 @@ std::map<std::string, std::string> lasting_settings(const RunConfig& c) {
           {"train.seed", std::to_string(c.train.seed)}};
 }
 
-Status check_same_settings(const std::map<std::string, std::string>& then,
-                           const std::map<std::string, std::string>& now) {
-  for (const auto& [key, value] : now)
-    if (const auto it = then.find(key); it != then.end() && it->second != value)
-      return invalid_argument(
-          fmt::format("the run began with {} = '{}', it is now '{}'; resume with what it began with, or begin "
-                      "another run",
-                      key, it->second, value));
-  return {};
-}
-
 }  // namespace plimsoll::engine

@@ -3,7 +3,6 @@
 #include <map>
 #include <string>
 
-#include "core/result.h"
 #include "engine/run_file/run_config.h"
 
 namespace plimsoll::engine {
@@ -11,9 +10,5 @@ namespace plimsoll::engine {
 /// What a resumed run must share with the run that it continues, by name: the tokens and their order, what dropout
 /// draws, and what the optimizer's state means. Rates, schedules and the number of updates may change.
 std::map<std::string, std::string> lasting_settings(const RunConfig& config);
-
-/// Errors: invalid_argument, naming the first setting of `now` that was another one `then`, with both values.
-Status check_same_settings(const std::map<std::string, std::string>& then,
-                           const std::map<std::string, std::string>& now);
 
 }  // namespace plimsoll::engine

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/remedies.h"
 #include "engine/run_file/resolved_run.h"
-#include "engine/training/remedies.h"
 #include "hardware/probe_memory.h"
 
 namespace plimsoll::engine {

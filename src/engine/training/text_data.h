@@ -3,11 +3,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/function_ref.h"
 #include "data/batches.h"
 #include "data/tokenizer.h"
-#include "engine/run_file/data_files.h"
+#include "engine/checkpoint/same_run.h"
 #include "engine/run_file/model_choice.h"
 #include "engine/run_file/run_config.h"
 
@@ -20,7 +21,7 @@ struct TextData {
   std::shared_ptr<data::TokenSource> validation;  ///< null where there is none
   int64_t validation_bytes = 0;                   ///< of the text behind its targets; 0 where it is not known
   data::TextPart train_text;                      ///< empty where the data are token files
-  DataFiles files;                                ///< that the tokens and their text come from
+  std::vector<DataFile> files;                    ///< that all this comes from, sources before what is made of them
   double baseline_bits_per_byte = 0;              ///< of a ByteNgram on the validation text; 0 where it was not counted
 };
 

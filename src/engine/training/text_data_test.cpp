@@ -127,6 +127,46 @@ TEST(TextData, ATokenizerOfTokenFilesIsLoadedAndHasAllTheirIds) {
   EXPECT_EQ(prepare({.train = {path}, .tokenizer = "none"}).value().tokenizer, nullptr);
 }
 
+TEST(TextData, AnIdThatTheTokenizerDoesNotHaveIsRefusedWhateverTheModelHas) {
+  const std::string folder = testing::TempDir() + "/plimsoll_engine_ids";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/text.txt") << "hull and mark";
+  std::filesystem::rename(write_ids("beyond_bytes.bin", 200, 300), folder + "/train.bin");
+  RunConfig config;
+  config.data.train = {folder + "/text.txt"};
+  config.data.validation_fraction = 0;
+  const auto quiet = [](const std::string&, double) { return true; };
+  const auto refused = try_prepare_text(config, folder, {.name = "gpt2", .vocab_size = 2048}, true, quiet);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("id 256 at position 56 is outside the vocabulary of 256"));
+  EXPECT_THAT(refused.error().message, testing::EndsWith("resuming makes it again from the text)"));
+}
+
+TEST(TextData, TextThatChangedIsNamedBeforeWhatIsMadeOfIt) {
+  const std::string folder = testing::TempDir() + "/plimsoll_engine_changed";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  RunConfig config;
+  config.data.train = {folder + "/text.txt"};
+  config.data.validation_fraction = 0;
+  const auto prepared = [&](const std::string& text) {
+    std::ofstream(folder + "/text.txt") << text;
+    return try_prepare_text(config, folder, {.name = "gpt2", .vocab_size = 256}, true,
+                            [](const std::string&, double) { return true; })
+        .value()
+        .files;
+  };
+  const auto then = checksums_of(prepared("hull and mark"));
+  EXPECT_TRUE(check_same_files(then, prepared("hull and mark")).ok());
+  const auto changed = prepared("hull and line");
+  EXPECT_THAT(check_same_files(then, changed).error().message,
+              testing::StartsWith(folder + "/text.txt does not hold the training text that the run began with"));
+  std::filesystem::remove(folder + "/train.bin");
+  EXPECT_THAT(check_same_files(then, prepared("hull and line")).error().message, testing::HasSubstr("training text"));
+}
+
 TEST(TextData, TextIsComparedWithAByteModelAndSeparatedAsItSays) {
   const std::string folder = testing::TempDir() + "/plimsoll_engine_text";
   std::filesystem::remove_all(folder);

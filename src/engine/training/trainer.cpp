@@ -8,8 +8,9 @@
 #include "core/stopwatch.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/checkpoint_folder.h"
+#include "engine/checkpoint/same_run.h"
+#include "engine/diagnose.h"
 #include "engine/generation/generate.h"
-#include "engine/training/diagnose.h"
 #include "engine/training/lasting_settings.h"
 #include "formats/file_writer.h"
 
@@ -48,14 +49,20 @@ Status Trainer::start(bool resume_run, PreparationProgress progress) {
 }
 
 Status Trainer::start_in_folder(bool resume_run, PreparationProgress progress) {
-  if (!resume_run) PLIMSOLL_RETURN_IF_ERROR(formats::try_write_file(folder_->path() + "/run.toml", to_toml(config_)));
+  std::optional<ResumePoint> before;
+  if (resume_run) {
+    PLIMSOLL_ASSIGN(before, find_resume_point());
+  } else {
+    PLIMSOLL_RETURN_IF_ERROR(formats::try_write_file(folder_->path() + "/run.toml", to_toml(config_)));
+  }
   PLIMSOLL_RETURN_IF_ERROR(check_disk(resume_run));
   PLIMSOLL_ASSIGN(data_, try_prepare_text(config_, config_.run.folder, model_, counting_bytes_ > 0, progress));
+  if (before) PLIMSOLL_RETURN_IF_ERROR(check_same_files(before->state.data_checksums, data_.files));
   PLIMSOLL_RETURN_IF_ERROR(check_sample_prompt());
   PLIMSOLL_ASSIGN(batches_, make_run_batches(config_, model_, data_));
   PLIMSOLL_RETURN_IF_ERROR(set_length());
   PLIMSOLL_ASSIGN(session_, Session::make(std::move(*plan_), environment_, static_cast<uint64_t>(config_.train.seed)));
-  return resume_run ? resume() : Status();
+  return before ? load(*before) : Status();
 }
 
 /// What would else end the run only when all of it is done.
@@ -102,24 +109,29 @@ Status Trainer::set_length() {
   return {};
 }
 
-Status Trainer::resume() {
-  // A run that ended before its first checkpoint begins again, with the parameters that the seed draws.
+/// Before anything is made of the data, so that a run file with other settings changes nothing in the folder. Nothing
+/// where the run ended before its first checkpoint: it begins again, with the parameters that the seed draws.
+Result<std::optional<Trainer::ResumePoint>> Trainer::find_resume_point() {
   if (list_checkpoints(checkpoints_of(config_.run.folder)).empty()) {
     resume_warnings_.emplace_back("the run has no checkpoint, so it begins again");
-    return {};
+    return std::optional<ResumePoint>();
   }
   PLIMSOLL_ASSIGN(LatestCheckpoint latest, find_latest_checkpoint(config_.run.folder));
   if (!latest.note.empty()) resume_warnings_.push_back(std::move(latest.note));
+  PLIMSOLL_ASSIGN(TrainingState state, read_training_state(latest.folder));
+  PLIMSOLL_RETURN_IF_ERROR(check_same_settings(state.settings, lasting_settings(config_)));
+  return std::optional(ResumePoint{std::move(latest.folder), std::move(state)});
+}
+
+Status Trainer::load(const ResumePoint& from) {
+  const TrainingState& state = from.state;
   const auto parameters = session_->parameters();
   const auto optimizer = session_->optimizer_state();
-  PLIMSOLL_ASSIGN(const TrainingState state,
-                  load_checkpoint(latest.folder, model_.name, model_.hash, parameters, optimizer));
-  PLIMSOLL_RETURN_IF_ERROR(check_same_files(state.data_checksums, data_.files));
+  PLIMSOLL_RETURN_IF_ERROR(load_checkpoint(from.folder, model_.name, model_.hash, parameters, optimizer));
   if (state.total_samples != batches_.train->samples())
     return invalid_argument("the checkpoint was made with " + std::to_string(state.total_samples) +
                             " samples an epoch, the data have " + std::to_string(batches_.train->samples()) +
                             "; resume with the data and seq_len that the run began with");
-  PLIMSOLL_RETURN_IF_ERROR(check_same_settings(state.settings, lasting_settings(config_)));
   if (const std::string& hash = plan().train.program().compile_hash; state.compile_hash != hash)
     resume_warnings_.push_back("the checkpoint was made by another program (compile hash " + state.compile_hash +
                                ", now " + hash +

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/trace_sink.h"
+#include "engine/checkpoint/training_state.h"
 #include "engine/generation/sampler.h"
 #include "engine/session.h"
 #include "engine/training/run_batches.h"
@@ -91,12 +93,19 @@ class Trainer {
   const TextData& data() const { return data_; }
 
  private:
+  /// Where a resumed run goes on.
+  struct ResumePoint {
+    std::string folder;
+    TrainingState state;
+  };
+
   Trainer(RunPlan plan, Environment& environment);
   Status start_in_folder(bool resume, PreparationProgress progress);
   Status check_disk(bool resume) const;
   Status check_sample_prompt() const;
   Status set_length();
-  Status resume();
+  Result<std::optional<ResumePoint>> find_resume_point();
+  Status load(const ResumePoint& from);
   Status fill_update();
   Result<StepReport> handle_non_finite(StepReport report, runtime::InstructionId failed);
 

@@ -193,6 +193,20 @@ TEST_F(TrainerTest, AResumeNoticesOneTokenThatIsNotWhatItWas) {
   EXPECT_THAT(resumed.error().message, testing::HasSubstr("does not hold the training tokens"));
 }
 
+TEST_F(TrainerTest, AResumeWithOtherSettingsIsRefusedBeforeAnythingIsMade) {
+  auto trainer = begin("settings");
+  trainer->save().value();
+  trainer.reset();
+  trainer = make("settings", {"train.seed=7"});
+  bool prepared = false;
+  const auto notice = [&](const std::string&, double) { return prepared = true; };
+  const Status resumed = trainer->start(true, notice);
+  ASSERT_FALSE(resumed.ok());
+  EXPECT_EQ(resumed.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(resumed.error().message, testing::StartsWith("the run began with train.seed = '0', it is now '7'"));
+  EXPECT_FALSE(prepared);
+}
+
 TEST_F(TrainerTest, StopsAfterTooManySkipsInARow) {
   const auto trainer = begin("skips", {"on_non_finite=skip", "max_skips=2"});
   const std::vector<std::byte> before = state_of(*trainer);

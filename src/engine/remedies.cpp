@@ -1,4 +1,4 @@
-#include "engine/training/remedies.h"
+#include "engine/remedies.h"
 
 #include <algorithm>
 #include <vector>

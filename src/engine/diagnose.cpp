@@ -1,4 +1,4 @@
-#include "engine/training/diagnose.h"
+#include "engine/diagnose.h"
 
 #include <cmath>
 
