@@ -76,6 +76,20 @@ TEST(Suggest, NamesTheNearest) {
   EXPECT_EQ(suggest("zzzzzzzz", names), "");
 }
 
+TEST(Suggest, NamesWhatBeginsAlike) {
+  const std::vector<std::string> names{"gpt2-124m", "gpt2-355m", "batch", "temperature", "seed", "h"};
+  for (const auto& [wrong, near] :
+       {std::pair("gpt2", "gpt2-124m"), std::pair("gpt3", "gpt2-124m"), std::pair("gpt2-35", "gpt2-355m"),
+        std::pair("temp", "temperature"), std::pair("b", "batch"), std::pair("se", "seed")})
+    EXPECT_EQ(suggest(wrong, names), std::string("; did you mean '") + near + "'?");
+}
+
+TEST(Suggest, NothingIsNearToWhatHasNothingInCommon) {
+  const std::vector<std::string> names{"h", "lr", "ram", "train"};
+  for (const char* wrong : {"", "3", "x", "xy", "-"}) EXPECT_EQ(find_nearest(wrong, names), nullptr) << wrong;
+  EXPECT_EQ(find_nearest("rl", std::vector<std::string>{"lr"}), nullptr) << "as many edits as characters";
+}
+
 TEST(Space, NamesGoBothWays) {
   for (int i = 0; i < kSpaceCount; ++i)
     EXPECT_EQ(try_parse_space(to_string(static_cast<Space>(i))), static_cast<Space>(i));

@@ -30,16 +30,6 @@ std::vector<ZooEntry> make_zoo() {
   };
 }
 
-/// "; did you mean …", or where no name is near as a whole, the first that begins like it: 'gpt2-124m' for "gpt3".
-std::string nearest(std::string_view wrong, const std::vector<std::string>& names) {
-  constexpr size_t kLeastStart = 3;
-  if (std::string near = suggest(wrong, names); !near.empty()) return near;
-  for (const std::string& name : names)
-    if (wrong.size() >= kLeastStart && name.starts_with(wrong.substr(0, kLeastStart)))
-      return "; did you mean '" + name + "'?";
-  return "";
-}
-
 struct Maker {
   int64_t batch;
   int64_t seq;
@@ -69,7 +59,7 @@ Result<ZooEntry> find_model(std::string_view name) {
     names.push_back(entry.name);
     list += (list.empty() ? "" : ", ") + entry.name;
   }
-  return invalid_argument("there is no model '" + std::string(name) + "'; known are " + list + nearest(name, names));
+  return invalid_argument("there is no model '" + std::string(name) + "'; known are " + list + suggest(name, names));
 }
 
 Result<Model> make_model(const ModelConfig& config, int64_t batch, int64_t seq, const ops::OpTable& ops) {
