@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/bytes.h"
-#include "report/printable.h"
+#include "core/printable.h"
 #include "report/quantities.h"
 
 namespace plimsoll::apps {
@@ -44,7 +44,7 @@ std::string words(std::string_view name) {
 
 /// "median_s": 0.0021 as "median" and "2.10 ms".
 std::pair<std::string, std::string> readable(const std::string& name, const ordered_json& value) {
-  if (value.is_string()) return {words(name), report::printable(value.get<std::string>())};
+  if (value.is_string()) return {words(name), printable(value.get<std::string>())};
   if (!value.is_number()) return {words(name), value.dump()};
   const auto number = value.get<double>();
   for (const Unit& unit : kUnits) {

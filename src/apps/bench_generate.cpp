@@ -4,6 +4,7 @@
 
 #include "apps/bench.h"
 #include "apps/shared_options.h"
+#include "core/printable.h"
 #include "core/stopwatch.h"
 #include "engine/generation/inference_plan.h"
 #include "engine/runner.h"
@@ -12,7 +13,6 @@
 #include "hardware/probe_memory.h"
 #include "memory/arena.h"
 #include "models/zoo.h"
-#include "report/printable.h"
 
 namespace plimsoll::apps {
 namespace {
@@ -44,7 +44,7 @@ Status run(const Options& o) {
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
   PLIMSOLL_ASSIGN(const models::ZooEntry entry, models::find_model(o.model));
   const auto* gpt2 = std::get_if<models::Gpt2Config>(&entry.config);
-  if (gpt2 == nullptr) return unsupported("the model " + report::named(o.model) + " cannot generate");
+  if (gpt2 == nullptr) return unsupported("the model " + named(o.model) + " cannot generate");
   PLIMSOLL_ASSIGN(const models::Model decoder,
                   models::make_gpt2_decoder(*gpt2, o.batch, 1, o.context, environment->ops()));
   PLIMSOLL_ASSIGN(const engine::InferencePlan plan, engine::plan_inference(decoder.graph, *environment, ram, 0));

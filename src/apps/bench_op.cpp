@@ -4,6 +4,7 @@
 
 #include "apps/bench.h"
 #include "apps/shared_options.h"
+#include "core/printable.h"
 #include "core/stopwatch.h"
 #include "core/suggest.h"
 #include "engine/environment/environment.h"
@@ -11,7 +12,6 @@
 #include "graph/text.h"
 #include "memory/arena.h"
 #include "ops/evaluate.h"
-#include "report/printable.h"
 
 namespace plimsoll::apps {
 namespace {
@@ -29,7 +29,7 @@ Result<const ops::OpDef*> find_op(const std::string& name, const ops::OpTable& o
   if (const ops::OpDef* def = ops.find(name)) return def;
   std::vector<std::string> names;
   for (const auto& [known, def] : ops) names.push_back(known);
-  return invalid_argument("there is no op " + report::named(name) + "; docs/ops.md lists them" + suggest(name, names));
+  return invalid_argument("there is no op " + named(name) + "; docs/ops.md lists them" + suggest(name, names));
 }
 
 /// The inputs and attributes as the graph's text form has them, so that nothing here parses them anew.

@@ -4,10 +4,10 @@
 
 #include "apps/bench.h"
 #include "apps/shared_options.h"
+#include "core/printable.h"
 #include "core/stopwatch.h"
 #include "engine/environment/environment.h"
 #include "memory/arena.h"
-#include "report/printable.h"
 
 namespace plimsoll::apps {
 namespace {
@@ -61,7 +61,7 @@ void run_copy(engine::Environment& environment, const Streams& s) {
 
 Status run(const Options& o) {
   if (o.name != "adamw")
-    return invalid_argument("there is no optimizer " + report::named(o.name) + " to measure; known is adamw");
+    return invalid_argument("there is no optimizer " + named(o.name) + " to measure; known is adamw");
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
   const auto bytes = checked_multiply(o.numel, 16);
   if (!bytes || *bytes > (int64_t{1} << 45))

@@ -6,13 +6,13 @@
 #include "apps/messages.h"
 #include "apps/shared_options.h"
 #include "backends/cpu/onednn_rate.h"
+#include "core/printable.h"
 #include "engine/environment/environment.h"
 #include "engine/environment/matmul_rate.h"
 #include "hardware/instruction_sets.h"
 #include "hardware/measure.h"
 #include "hardware/probe.h"
 #include "hardware/probe_memory.h"
-#include "report/printable.h"
 #include "report/quantities.h"
 
 namespace plimsoll::apps {
@@ -27,7 +27,7 @@ struct Options {
 /// One fact: an object for programs, whose "event" says which; a name and words for people.
 void print(bool json, const nlohmann::ordered_json& fields, const std::string& name, const std::string& words) {
   if (json) return print_json(fields);
-  std::printf("%-24s %s\n", name.c_str(), report::printable(words).c_str());
+  std::printf("%-24s %s\n", name.c_str(), printable(words).c_str());
   std::fflush(stdout);
 }
 
@@ -96,7 +96,7 @@ Status print_disk(const Options& o) {
   nlohmann::ordered_json fields{{"event", "disk"}, {"folder", o.folder}};
   std::string words = "read " + report::to_quantity(disk.read.value, "B/s") + ", write " +
                       report::to_quantity(disk.write.value, "B/s") + ", latency " +
-                      report::to_duration(disk.latency_ns * 1e-9) + ", in " + report::named(o.folder);
+                      report::to_duration(disk.latency_ns * 1e-9) + ", in " + named(o.folder);
   if (disk.cached_because) {
     fields["cached_because"] = *disk.cached_because;
     words += ", through the page cache: " + *disk.cached_because;

@@ -9,7 +9,7 @@
 #include "apps/command.h"
 #include "apps/messages.h"
 #include "apps/usage.h"
-#include "report/printable.h"
+#include "core/printable.h"
 
 namespace plimsoll::apps {
 
@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
   try {
     return plimsoll::apps::run(argc, argv);
   } catch (const std::exception& fault) {
-    std::fprintf(stderr, "plimsoll: %s\n", plimsoll::report::printable(fault.what()).c_str());
+    std::fprintf(stderr, "plimsoll: %s\n", plimsoll::printable(fault.what()).c_str());
     return 1;
   }
 }

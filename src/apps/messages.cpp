@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "apps/command.h"
-#include "report/printable.h"
+#include "core/printable.h"
 #include "report/refusal.h"
 
 namespace plimsoll::apps {
@@ -11,7 +11,7 @@ namespace {
 
 void print_message(const char* event, const std::string& message, bool json) {
   const std::string line =
-      json ? to_line({{"event", event}, {"message", message}}) : event + (": " + report::printable(message));
+      json ? to_line({{"event", event}, {"message", message}}) : event + (": " + printable(message));
   std::fputs((line + "\n").c_str(), stderr);
 }
 

@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "apps/command.h"
+#include "core/printable.h"
 #include "formats/file_writer.h"
-#include "report/printable.h"
 
 namespace plimsoll::apps {
 
@@ -33,15 +33,15 @@ Status RunLog::open(const std::string& path, int64_t step) {
   PLIMSOLL_RETURN_IF_ERROR(rewind(path, step));
   path_ = path;
   metrics_.open(path, std::ios::app);
-  return metrics_ ? Status() : io_error("cannot write " + report::named(path) + ": " + std::strerror(errno));
+  return metrics_ ? Status() : io_error("cannot write " + named(path) + ": " + std::strerror(errno));
 }
 
-void RunLog::say(const std::string& line) { say_lines(report::printable(line)); }
+void RunLog::say(const std::string& line) { say_lines(printable(line)); }
 
 void RunLog::say_lines(const std::string& lines) {
   if (json_) return;
   end_counting_line();
-  std::printf("%s\n", report::printable_lines(lines).c_str());
+  std::printf("%s\n", printable_lines(lines).c_str());
   std::fflush(stdout);
 }
 
@@ -60,7 +60,7 @@ void RunLog::show_preparation(const std::string& what, double share) {
 
 Status RunLog::record(const nlohmann::ordered_json& object) {
   metrics_ << to_line(object) << "\n" << std::flush;
-  if (!metrics_) return io_error("cannot write " + report::named(path_) + ": " + std::strerror(errno));
+  if (!metrics_) return io_error("cannot write " + named(path_) + ": " + std::strerror(errno));
   if (json_) print_json(object);
   return {};
 }

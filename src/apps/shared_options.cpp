@@ -4,8 +4,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "core/printable.h"
 #include "engine/environment/environment.h"
-#include "report/printable.h"
 
 namespace plimsoll::apps {
 
@@ -41,7 +41,7 @@ CLI::Validator whole_number(int64_t least, int64_t most) {
     const std::string range = most == std::numeric_limits<int64_t>::max()
                                   ? std::to_string(least) + " or more"
                                   : std::to_string(least) + ".." + std::to_string(most);
-    return report::named(text) + " is no whole number of " + range;
+    return named(text) + " is no whole number of " + range;
   };
   return CLI::Validator(check, "");
 }
@@ -59,14 +59,14 @@ std::optional<double> try_parse_number(const std::string& text) {
 
 CLI::Validator finite_number() {
   const auto check = [](const std::string& text) {
-    return try_parse_number(text) ? std::string() : report::named(text) + " is no number";
+    return try_parse_number(text) ? std::string() : named(text) + " is no number";
   };
   return CLI::Validator(check, "");
 }
 
 CLI::Validator positive_number() {
   const auto check = [](const std::string& text) {
-    return try_parse_number(text).value_or(0) > 0 ? std::string() : report::named(text) + " is no number above 0";
+    return try_parse_number(text).value_or(0) > 0 ? std::string() : named(text) + " is no number above 0";
   };
   return CLI::Validator(check, "");
 }
@@ -80,7 +80,7 @@ Result<std::optional<engine::Rates>> try_parse_rates(const std::string& text) {
   const bool is_read = !in.fail() && comma == ',' && in.peek() == std::istringstream::traits_type::eof();
   if (!is_read || !std::isfinite(rates.flops_per_s) || !std::isfinite(rates.bytes_per_s) || rates.flops_per_s <= 0 ||
       rates.bytes_per_s <= 0)
-    return invalid_argument("--rates is " + report::named(text) +
+    return invalid_argument("--rates is " + named(text) +
                             "; expected flops and bytes a second, both above 0, such as 1e11,2e10");
   return std::optional(rates);
 }

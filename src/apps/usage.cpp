@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/printable.h"
 #include "core/suggest.h"
-#include "report/printable.h"
 
 namespace plimsoll::apps {
 namespace {
@@ -29,13 +29,11 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
-
-std::string nearest_command(const std::string& word, const std::vector<std::string>& names) {
-  for (const std::string& name : names)
-    if (name.starts_with(word)) return "; did you mean '" + name + "'?";
-  return suggest(word, names);
+std::string without_dashes(const std::string& word) {
+  return word.substr(std::min(word.find_first_not_of('-'), word.size()));
 }
+
+bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
 /// "; did you mean '--temperature'?" for "--temp" as for "--temprature". Where a command that is `chosen` has the very
 /// option: "; it goes behind `plimsoll plan`".
@@ -47,15 +45,12 @@ std::string nearest_option(const std::string& word, const CLI::App& command, con
     if (std::ranges::count(option_names(*at), word) > 0) return "; it goes behind `" + later + "`";
   }
   // Dashes are no likeness.
-  const std::string bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
-  std::vector<std::string> names;
-  for (const std::string& name : option_names(command)) {
-    if (bare.size() > 1 && name.starts_with("--" + bare)) return "; did you mean '" + name + "'?";
-    names.push_back(name.substr(name.find_first_not_of('-')));
-  }
-  const std::string near = suggest(bare, names);
-  const size_t quoted = near.find('\'');
-  return near.empty() ? "" : near.substr(0, quoted + 1) + "--" + near.substr(quoted + 1);
+  const std::vector<std::string> names = option_names(command);
+  std::vector<std::string> bare_names;
+  for (const std::string& name : names) bare_names.push_back(without_dashes(name));
+  const std::string* nearest = find_nearest(without_dashes(word), bare_names);
+  if (nearest == nullptr) return "";
+  return "; did you mean '" + names[static_cast<size_t>(nearest - bare_names.data())] + "'?";
 }
 
 /// `path`: the command as it is typed.
@@ -64,12 +59,11 @@ Error unknown_word(const CLI::App& command, const std::string& path, const std::
   if (is_option(word)) {
     const std::string name = word.substr(0, word.find('='));
     return invalid_argument(
-        fmt::format("`{}` has no option {}{}", path, report::named(name), nearest_option(name, command, path)));
+        fmt::format("`{}` has no option {}{}", path, named(name), nearest_option(name, command, path)));
   }
-  if (commands.empty())
-    return invalid_argument(fmt::format("`{}` has no use for a further {}", path, report::named(word)));
-  return invalid_argument(fmt::format("`{}` has no command {}; it has {}{}", path, report::named(word),
-                                      fmt::join(commands, ", "), nearest_command(word, commands)));
+  if (commands.empty()) return invalid_argument(fmt::format("`{}` has no use for a further {}", path, named(word)));
+  return invalid_argument(fmt::format("`{}` has no command {}; it has {}{}", path, named(word),
+                                      fmt::join(commands, ", "), suggest(word, commands)));
 }
 
 /// The parser's messages about values, which begin with the option, as sentences.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "data/utf8.h"
+#include "core/utf8.h"
 
 namespace plimsoll::data {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/check.h"
-#include "data/utf8.h"
+#include "core/utf8.h"
 #include "formats/file_checksum.h"
 
 namespace plimsoll::data {

@@ -9,7 +9,6 @@
 #include "data/sentencepiece_text.h"
 #include "data/sentencepiece_training.h"
 #include "data/test_text.h"
-#include "data/utf8.h"
 
 namespace plimsoll::data {
 namespace {
@@ -127,19 +126,6 @@ TEST(SentencepieceTraining, SmallTextsGiveSmallVocabulariesOrAReason) {
   }
   EXPECT_THAT(try_train_sentencepiece({}, {}).error().message, HasSubstr("no text"));
   EXPECT_THAT(try_train_sentencepiece({}, {.vocab_size = 9}).error().message, HasSubstr("vocab_size 9"));
-}
-
-TEST(Utf8, KnowsWhatIsACharacter) {
-  EXPECT_EQ(utf8_length("a"), 1u);
-  EXPECT_EQ(utf8_length("\xC3\xA9"), 2u);
-  EXPECT_EQ(utf8_length("\xF0\x9F\x9A\xA2"), 4u);
-  for (const char* wrong :
-       {"\x80", "\xC0\xAF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF5", "\xC3", "\xE2\x82"}) {
-    EXPECT_EQ(utf8_length(wrong), 0u);
-  }
-  EXPECT_EQ(utf8_prefix("ab\xC3\xA9", 3), "ab");
-  EXPECT_EQ(utf8_prefix("ab\xC3\xA9", 4), "ab\xC3\xA9");
-  EXPECT_EQ(utf8_prefix("\x80\x80\x80\x80\x80\x80", 5), "\x80\x80\x80\x80\x80");
 }
 
 }  // namespace

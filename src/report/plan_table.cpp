@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "report/printable.h"
+#include "core/printable.h"
 #include "report/quantities.h"
 
 namespace plimsoll::report {

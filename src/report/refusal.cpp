@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/bytes.h"
-#include "report/printable.h"
+#include "core/printable.h"
 
 namespace plimsoll::report {
 namespace {

@@ -6,9 +6,9 @@
 #include <array>
 #include <limits>
 
+#include "core/printable.h"
 #include "report/chart.h"
 #include "report/lane_name.h"
-#include "report/printable.h"
 #include "report/quantities.h"
 
 namespace plimsoll::report {

@@ -384,7 +384,9 @@ class Cli(unittest.TestCase):
                              ("--temperature", "generate", "run", "--temp", "1"), ("--ram", "train", "a", "--rma", "1"),
                              ("--threads", "bench", "op", "relu", "--thread", "1"), ("train", "trian"),
                              ("optimizer", "bench", "optimiser"), ("machine", "mach", "--json"),
-                             ("matmul", "bench", "op", "matmull"), ("gpt2-124m", "plan", "gpt3")]:
+                             ("matmul", "bench", "op", "matmull"), ("gpt2-124m", "plan", "gpt3"),
+                             ("--batch", "plan", "-b", "4", "gpt2-124m"), ("gpt2-124m", "bench", "step", "gpt"),
+                             ("optimizer", "train", "run.toml", "--set", "optim.lr=1")]:
             done = self.refused(2, f"did you mean '{near}'?", *words)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.refused(2, "it goes behind `plimsoll plan`", "--json", "plan", "gpt2-124m")
@@ -394,7 +396,8 @@ class Cli(unittest.TestCase):
         self.refused(2, "--seq needs a value", "plan", "gpt2-124m", "--seq")
         self.refused(2, "--ram is given more than once", "plan", "gpt2-124m", "--ram", "1GiB", "--ram", "2GiB")
         self.refused(2, "--temperature: 'x' is no number", "generate", "run", "--temperature", "x")
-        self.assertNotIn("did you mean", self.refused(2, "--quite-different", "models", "--quite-different").stderr)
+        for words in [["models", "--quite-different"], ["plan", "-3", "gpt2-124m"], [""], ["bench", ""], ["plan", ""]]:
+            self.assertNotIn("did you mean", self.refused(2, " no ", *words).stderr)
 
     def test_what_is_said_beside_results_is_json_where_json_is_asked_for(self):
         done = self.refused(2, "", "plan", "gpt2-124m", "--bacth", "4", "--json")

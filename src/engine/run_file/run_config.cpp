@@ -14,6 +14,7 @@
 #include <limits>
 #include <sstream>
 
+#include "core/printable.h"
 #include "core/suggest.h"
 #include "engine/run_file/run_options.h"
 
@@ -53,6 +54,9 @@ Status check_uses(const RunConfig& config) {
   return {};
 }
 
+/// Bytes of a value that messages repeat.
+constexpr size_t kMostShown = 80;
+
 /// A value as messages show it, in one line.
 std::string shown(const toml::node& node) {
   if (node.is_table()) return "a table";
@@ -65,12 +69,6 @@ std::string shown(const toml::node& node) {
   }
   node.visit([&](const auto& n) { out << toml::toml_formatter(n); });
   return out.str();
-}
-
-/// The start of a text that may be long.
-std::string shortened(const std::string& text) {
-  constexpr size_t kMost = 80;
-  return text.size() > kMost ? text.substr(0, kMost) + "…" : text;
 }
 
 // --- One value, by the option's type: true where it is allowed. ------------------------------------------------------
@@ -196,13 +194,6 @@ std::string nearest_key(const std::string& section, const std::string& key) {
   return "";
 }
 
-/// "; did you mean 'optimizer'?" for "optim" or "optimiser".
-std::string nearest_section(const std::string& section, std::span<const std::string> names) {
-  for (const std::string& name : names)
-    if (name.starts_with(section)) return fmt::format("; did you mean '{}'?", name);
-  return suggest(section, names);
-}
-
 // --- A file and its overrides. ---------------------------------------------------------------------------------------
 
 class Loader {
@@ -235,7 +226,7 @@ class Loader {
     }
     if (std::ranges::find(names, section) == names.end())
       return invalid_argument(fmt::format("{}: there is no section [{}]{}; sections are {}", place(where), section,
-                                          nearest_section(section, names), fmt::join(names, ", ")));
+                                          suggest(section, names), fmt::join(names, ", ")));
     for (const auto& [key, value] : *node.as_table())
       PLIMSOLL_RETURN_IF_ERROR(read_key(section, std::string(key.str()), value, place(key.source().begin)));
     return {};
@@ -258,7 +249,7 @@ class Loader {
     config_.origins[id_of(option)] = origin;
     if (std::visit([&](const auto& type) { return read(type, node, config_); }, option.type)) return {};
     return invalid_argument(fmt::format("{} is {}; expected {}{}{}{}", config_.at(option.section, option.key),
-                                        shortened(shown(node)), expected(option), upper_bound(option, node),
+                                        shortened(shown(node), kMostShown), expected(option), upper_bound(option, node),
                                         has_nul(node) ? " without a NUL character" : "", nearest_choice(option, node)));
   }
 
@@ -302,7 +293,7 @@ class Loader {
       const std::vector<std::string> names = section_names();
       if (std::ranges::find(names, section) == names.end())
         return invalid_argument(fmt::format("{}: there is no section [{}]{}; sections are {}", origin, section,
-                                            nearest_section(section, names), fmt::join(names, ", ")));
+                                            suggest(section, names), fmt::join(names, ", ")));
       if (const RunOption* option = find_option(section, key)) return option;
       return invalid_argument(
           fmt::format("{}: [{}] has no key '{}'{}", origin, section, key, nearest_key(section, key)));

@@ -144,6 +144,8 @@ TEST(RunConfig, RefusesWithFileLineKeyAndWhatIsAllowed) {
        "run.toml:8: [optimizer] name is \"adam w\"; expected one of \"sgd\", \"adam\", "
        "\"adamw\"; did you mean 'adamw'?"},
       {"[optimizer]\nlr = 0", "run.toml:8: [optimizer] lr is 0; expected a number > 0"},
+      {"[optimizer]\nlr = '" + std::string(78, 'a') + "é'",
+       "run.toml:8: [optimizer] lr is \"" + std::string(78, 'a') + "…; expected a number > 0"},
       {"[optimizer]\nlr = nan", "run.toml:8: [optimizer] lr is nan; expected a number > 0"},
       {"[optimizer]\nlr = inf", "run.toml:8: [optimizer] lr is inf; expected a number > 0"},
       {"[optimizer]\nlr = '1e-3'", "run.toml:8: [optimizer] lr is \"1e-3\"; expected a number > 0"},

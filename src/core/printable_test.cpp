@@ -1,8 +1,8 @@
-#include "report/printable.h"
+#include "core/printable.h"
 
 #include <gtest/gtest.h>
 
-namespace plimsoll::report {
+namespace plimsoll {
 namespace {
 
 TEST(Printable, EscapesWhatATerminalTakesForCommands) {
@@ -19,7 +19,7 @@ TEST(Printable, KeepsTextAndEscapesWhatIsNone) {
   EXPECT_EQ(printable("a\xff\xc3"), "a\\xff\\xc3");
 }
 
-TEST(Printable, LinesStayLines) { EXPECT_EQ(printable_lines("a\nb\x1b\n"), "a\nb\\x1b\n"); }
+TEST(Printable, LinesStayLines) { EXPECT_EQ(printable_lines("a\n\tb\x1b\n"), "a\n\tb\\x1b\n"); }
 
 TEST(Printable, NamesAreQuotedAndCut) {
   EXPECT_EQ(named("run\n.toml"), "'run\\n.toml'");
@@ -30,4 +30,4 @@ TEST(Printable, NamesAreQuotedAndCut) {
 }
 
 }  // namespace
-}  // namespace plimsoll::report
+}  // namespace plimsoll

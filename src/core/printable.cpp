@@ -1,10 +1,8 @@
-#include "report/printable.h"
+#include "core/printable.h"
 
-#include <fmt/format.h>
+#include "core/utf8.h"
 
-#include "data/utf8.h"
-
-namespace plimsoll::report {
+namespace plimsoll {
 namespace {
 
 /// Names and values are shorter; what is longer is an accident, of which the start says enough.
@@ -20,15 +18,19 @@ bool is_control(std::string_view character) {
 std::string escaped(std::string_view bytes) {
   if (bytes == "\n") return "\\n";
   if (bytes == "\t") return "\\t";
+  static constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;
-  for (const char c : bytes) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+  }
   return out;
 }
 
 std::string escaped_controls(std::string_view text, std::string_view kept) {
   std::string out;
   while (!text.empty()) {
-    const size_t length = data::utf8_length(text);
+    const size_t length = utf8_length(text);
     const std::string_view next = text.substr(0, length == 0 ? 1 : length);
     const bool is_shown = length > 0 && (!is_control(next) || kept.find(next) != std::string_view::npos);
     out += is_shown ? std::string(next) : escaped(next);
@@ -41,13 +43,13 @@ std::string escaped_controls(std::string_view text, std::string_view kept) {
 
 std::string printable(std::string_view text) { return escaped_controls(text, ""); }
 
-std::string printable_lines(std::string_view text) { return escaped_controls(text, "\n"); }
+std::string printable_lines(std::string_view text) { return escaped_controls(text, "\n\t"); }
 
 std::string shortened(std::string_view text, size_t most) {
   if (text.size() <= most) return std::string(text);
-  return std::string(data::utf8_prefix(text, most)) + "…";
+  return std::string(utf8_prefix(text, most)) + "…";
 }
 
 std::string named(std::string_view text) { return "'" + printable(shortened(text, kMostNamed)) + "'"; }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace plimsoll::data {
+namespace plimsoll {
 
 /// The length of the UTF-8 character at the start of `text`, or 0 where its bytes are none (or it is cut off).
 ///
@@ -13,4 +13,7 @@ size_t utf8_length(std::string_view text);
 /// The longest prefix of at most `most` bytes that cuts no character in two; at least one byte. Requires: most > 0.
 std::string_view utf8_prefix(std::string_view text, size_t most);
 
-}  // namespace plimsoll::data
+/// How many bytes at the end of `text` begin a character whose rest is missing; 0 where it ends with a whole one.
+size_t utf8_unfinished(std::string_view text);
+
+}  // namespace plimsoll

@@ -1,10 +1,12 @@
-#include "data/utf8.h"
+#include "core/utf8.h"
 
 #include <algorithm>
 #include <cstdint>
 
-namespace plimsoll::data {
+namespace plimsoll {
 namespace {
+
+constexpr size_t kLongest = 4;  // bytes of a character
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
@@ -41,11 +43,19 @@ size_t utf8_length(std::string_view text) {
 
 std::string_view utf8_prefix(std::string_view text, size_t most) {
   if (text.size() <= most) return text;
-  constexpr size_t kLongest = 4;
   for (size_t back = 0; back < kLongest && back < most; ++back) {
     if (!is_continuation(text[most - back])) return text.substr(0, most - back);
   }
   return text.substr(0, most);
 }
 
-}  // namespace plimsoll::data
+size_t utf8_unfinished(std::string_view text) {
+  for (size_t back = 1; back <= std::min<size_t>(kLongest - 1, text.size()); ++back) {
+    const char c = text[text.size() - back];
+    if (is_continuation(c)) continue;
+    return announced_length(static_cast<unsigned char>(c)) > back ? back : 0;
+  }
+  return 0;
+}
+
+}  // namespace plimsoll
