@@ -14,23 +14,35 @@ namespace plimsoll::apps {
 
 namespace {
 
-/// Keeps the lines of a metrics file that are of no update after `step`.
-Status rewind(const std::string& path, int64_t step) {
+/// Whether what a line tells was done when the run was at `position`.
+bool is_before(const RunLog::Position& position, const nlohmann::json& object) {
+  if (!object.is_object()) return false;
+  const auto step = object.find("step"), samples = object.find("samples");
+  const auto is_within = [&](const auto& field, int64_t most) {
+    return field == object.end() || (field->is_number() && field->template get<double>() <= static_cast<double>(most));
+  };
+  return samples == object.end() ? is_within(step, position.step) : is_within(samples, position.samples);
+}
+
+/// Keeps the lines of a metrics file that are of nothing after `position`.
+Status rewind(const std::string& path, const RunLog::Position& position) {
   std::ifstream lines(path);
-  if (!lines) return {};
+  if (!lines && errno == ENOENT) return {};
+  const auto fault = [&] { return io_error("cannot read " + named(path) + ": " + std::strerror(errno)); };
+  if (!lines) return fault();
   PLIMSOLL_ASSIGN(auto kept, formats::FileWriter::try_create(path));
   for (std::string line; std::getline(lines, line);) {
     const auto object = nlohmann::json::parse(line, nullptr, false);
-    if (object.is_object() && object.value("step", int64_t{0}) <= step)
-      PLIMSOLL_RETURN_IF_ERROR(kept.try_append(line + "\n"));
+    if (is_before(position, object)) PLIMSOLL_RETURN_IF_ERROR(kept.try_append(line + "\n"));
   }
+  if (lines.bad()) return fault();
   return kept.try_finish();
 }
 
 }  // namespace
 
-Status RunLog::open(const std::string& path, int64_t step) {
-  PLIMSOLL_RETURN_IF_ERROR(rewind(path, step));
+Status RunLog::open(const std::string& path, const Position& position) {
+  PLIMSOLL_RETURN_IF_ERROR(rewind(path, position));
   path_ = path;
   metrics_.open(path, std::ios::app);
   return metrics_ ? Status() : io_error("cannot write " + named(path) + ": " + std::strerror(errno));

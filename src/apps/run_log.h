@@ -13,9 +13,16 @@ class RunLog {
  public:
   explicit RunLog(bool json) : json_(json) {}
 
-  /// Objects are from now on added to that file. What it says of updates after `step` is dropped: a run that goes on
-  /// from there makes them again. Errors: io.
-  Status open(const std::string& path, int64_t step);
+  /// How far a run has come.
+  struct Position {
+    int64_t step = 0;     ///< updates applied
+    int64_t samples = 0;  ///< drawn, those of skipped updates too
+  };
+
+  /// Objects are from now on added to that file. What it says of after `position`, by an object's "samples" or else its
+  /// "step", is dropped, since a run that goes on from there does it again; so are lines that are no object, or one
+  /// where these are no numbers. Errors: io.
+  Status open(const std::string& path, const Position& position);
 
   /// A line for people, control characters escaped; nothing under --json.
   void say(const std::string& line);

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -13,6 +15,7 @@
 #include "apps/run_log.h"
 #include "apps/shared_options.h"
 #include "apps/stop_signal.h"
+#include "core/printable.h"
 #include "core/stopwatch.h"
 #include "data/word_share.h"
 #include "engine/training/run_folder.h"
@@ -61,13 +64,18 @@ class TrainCommand {
     for (const std::string& warning : trainer_.resume_warnings()) print_warning(warning, options_.json);
     log_.say(fmt::format("ready after {:.1f} s, of which {:.1f} s first touch of memory", watch.seconds(),
                          trainer_.session().arena().populate_seconds()));
-    PLIMSOLL_RETURN_IF_ERROR(log_.open(in_folder("metrics.jsonl"), trainer_.step_count()));
+    PLIMSOLL_RETURN_IF_ERROR(
+        log_.open(in_folder("metrics.jsonl"), {.step = trainer_.step_count(), .samples = trainer_.sample_count()}));
     PLIMSOLL_RETURN_IF_ERROR(write("program.json", program::to_json(trainer_.session().plan().train.program())));
-    PLIMSOLL_RETURN_IF_ERROR(train());
-    Status status = finish();
-    if (status.ok() || status.error().code != ErrorCode::kCancelled) return status;
-    return status.error().with_context("training is done and saved in " + trainer_.config().run.folder +
-                                       ", and --resume does what is left");
+    const Status status = train_and_finish();
+    const Status told = conclude();
+    if (status.ok()) {
+      if (told.ok()) log_.say("run folder: " + trainer_.config().run.folder);
+      return told;
+    }
+    Error error = status.error();
+    if (!told.ok()) error.message += "; its page is not written: " + told.error().message;
+    return error;
   }
 
  private:
@@ -86,9 +94,19 @@ class TrainCommand {
     return StopSignal::received() == 0;
   }
 
-  Status train() {
-    const auto& config = trainer_.config().train;
+  Status train_and_finish() {
     const Stopwatch watch;
+    const Status trained = train(watch);
+    train_seconds_ = watch.seconds();
+    PLIMSOLL_RETURN_IF_ERROR(trained);
+    Status status = finish();
+    if (status.ok() || status.error().code != ErrorCode::kCancelled) return status;
+    return status.error().with_context("training is done and saved in " + trainer_.config().run.folder +
+                                       ", and --resume does what is left");
+  }
+
+  Status train(const Stopwatch& watch) {
+    const auto& config = trainer_.config().train;
     const int64_t first = trainer_.step_count();
     if (trainer_.saved_step() >= 0)
       log_.say(fmt::format("continues after update {}, the newest that is saved whole", first));
@@ -116,7 +134,6 @@ class TrainCommand {
       if (config.checkpoint_every > 0 && done % config.checkpoint_every == 0 && !is_last)
         PLIMSOLL_RETURN_IF_ERROR(trainer_.save());
     }
-    train_seconds_ = watch.seconds();
     return {};
   }
 
@@ -134,14 +151,23 @@ class TrainCommand {
     return report;
   }
 
+  Result<report::RunMetrics> read_metrics() const {
+    const std::string path = in_folder("metrics.jsonl");
+    const auto fault = [&] { return io_error("cannot read " + named(path) + ": " + std::strerror(errno)); };
+    std::ifstream lines(path);
+    if (!lines) return fault();
+    report::RunMetrics metrics = report::read_run_metrics(lines);
+    if (lines.bad()) return fault();
+    return metrics;
+  }
+
   /// The run as a page to look at: all that its metrics hold, what was recorded before a resume too, and the step.
   Status write_page() {
     const engine::SessionPlan& plan = trainer_.session().plan();
     report::RunPage page;
     page.title = trainer_.config().model.name + " in " + trainer_.config().run.folder;
     page.plan = make_plan_table(plan.train, plan.need, trainer_.ram());
-    std::ifstream metrics(in_folder("metrics.jsonl"));
-    page.metrics = report::read_run_metrics(metrics);
+    PLIMSOLL_ASSIGN(page.metrics, read_metrics());
     page.program = &plan.train.program();
     if (recorder_) page.spans = recorder_->spans();
     return write("report.html", report::to_html(page));
@@ -152,8 +178,10 @@ class TrainCommand {
     const double eta = steps > 0 ? elapsed / static_cast<double>(steps) *
                                        static_cast<double>(trainer_.total_steps() - trainer_.step_count())
                                  : 0;
+    // A skipped update is an attempt at the step after those that were applied.
     ordered_json object{{"event", "step"},
-                        {"step", r.step},
+                        {"step", r.is_skipped ? r.step + 1 : r.step},
+                        {"samples", trainer_.sample_count()},
                         {"loss", number_or_null(!r.is_skipped, r.loss)},
                         {"grad_norm", number_or_null(!r.is_skipped && r.grad_norm > 0, r.grad_norm)},
                         {"lr", r.lr},
@@ -213,7 +241,11 @@ class TrainCommand {
     if (trainer_.saved_step() != trainer_.step_count()) PLIMSOLL_RETURN_IF_ERROR(trainer_.save());
     PLIMSOLL_RETURN_IF_ERROR(evaluate(0));
     PLIMSOLL_RETURN_IF_ERROR(compare_with_byte_model());
-    PLIMSOLL_RETURN_IF_ERROR(sample());
+    return sample();
+  }
+
+  /// What is told however the run ended: its time and memory, and the page.
+  Status conclude() {
     PLIMSOLL_ASSIGN(const auto memory, hardware::try_read_process_memory());
     const int64_t planned = trainer_.planned_bytes();
     PLIMSOLL_RETURN_IF_ERROR(log_.record({{"event", "end"},
@@ -222,9 +254,7 @@ class TrainCommand {
                                           {"needed_bytes", planned}}));
     log_.say(fmt::format("trained for {:.1f} s; peak resident memory {} of {} planned", train_seconds_,
                          to_string(memory.peak_resident), to_string(Bytes{planned})));
-    PLIMSOLL_RETURN_IF_ERROR(write_page());
-    log_.say("run folder: " + trainer_.config().run.folder);
-    return {};
+    return write_page();
   }
 
   /// The validation loss beside that of an order-3 byte model: what counting alone reaches on the same text.
@@ -245,7 +275,8 @@ class TrainCommand {
                     trainer_.sample(config.sample_prompt, config.sample_tokens,
                                     {.temperature = 0.5, .top_k = 40, .seed = static_cast<uint64_t>(config.seed)},
                                     [] { return StopSignal::received() == 0; }));
-    ordered_json object{{"event", "sample"}, {"prompt", config.sample_prompt}, {"text", text}};
+    ordered_json object{
+        {"event", "sample"}, {"step", trainer_.step_count()}, {"prompt", config.sample_prompt}, {"text", text}};
     log_.say_lines("sample:\n" + config.sample_prompt + text);
     if (!trainer_.data().train_text.empty()) {
       const auto report = [&](int64_t done, int64_t total) {

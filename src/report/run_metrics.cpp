@@ -26,9 +26,18 @@ void add(Series& series, const json& event, const char* key) {
   if (step && value) series.add(*step, *value);
 }
 
-void read_step(RunMetrics& metrics, const json& event) {
+/// Whether the event is of an update that was not applied and was not told before, in another session.
+/// `samples`: drawn up to the last such update.
+bool is_further_skip(const json& event, double& samples) {
   const auto skipped = event.find("skipped");
-  if (skipped != event.end() && *skipped == true) ++metrics.skipped;
+  if (skipped == event.end() || *skipped != true) return false;
+  const double now = number(event, "samples").value_or(samples + 1);
+  if (now <= samples) return false;
+  samples = now;
+  return true;
+}
+
+void read_step(RunMetrics& metrics, const json& event) {
   add(metrics.loss, event, "loss");
   add(metrics.gradient_norm, event, "grad_norm");
   add(metrics.learning_rate, event, "lr");
@@ -38,6 +47,15 @@ void read_step(RunMetrics& metrics, const json& event) {
   double sum = 0;
   for (const json& size : *memory) sum += size.is_number() ? size.get<double>() : 0;
   if (const auto step = number(event, "step")) metrics.memory_bytes.add(*step, sum);
+}
+
+void read_end(RunMetrics& metrics, const json& event) {
+  RunMetrics::End& end = metrics.end ? *metrics.end : metrics.end.emplace();
+  end.train_seconds += number(event, "train_seconds").value_or(0);
+  const int64_t peak = bytes(event, "vmhwm_bytes");
+  if (peak < end.peak_bytes) return;
+  end.peak_bytes = peak;
+  end.planned_bytes = bytes(event, "needed_bytes");
 }
 
 void read_event(RunMetrics& metrics, const json& event) {
@@ -52,27 +70,42 @@ void read_event(RunMetrics& metrics, const json& event) {
   } else if (kind == "sample") {
     metrics.sample = {text(event, "prompt"), text(event, "text"), number(event, "known_word_share")};
   } else if (kind == "end") {
-    metrics.end = {number(event, "train_seconds").value_or(0), bytes(event, "vmhwm_bytes"),
-                   bytes(event, "needed_bytes")};
+    read_end(metrics, event);
   }
 }
 
 }  // namespace
 
 void Series::add(double step, double value) {
-  if (given_++ % stride_ != 0) return;
+  if (!points_.empty() && points_.back().first == step) {
+    points_.back().second = value;
+    return;
+  }
+  if (!keeps_last_) points_.pop_back();
+  keeps_last_ = given_++ % stride_ == 0;
   points_.emplace_back(step, value);
-  if (points_.size() < kMostPoints) return;
+  if (keeps_last_ && points_.size() == kMostPoints) thin();
+}
+
+/// Drops every second point. The last one's index is odd, so it stays beside the even part only until the next comes.
+void Series::thin() {
+  static_assert(kMostPoints % 2 == 0);
+  const auto last = points_.back();
   for (size_t i = 0; i < kMostPoints / 2; ++i) points_[i] = points_[2 * i];
   points_.resize(kMostPoints / 2);
+  points_.push_back(last);
+  keeps_last_ = false;
   stride_ *= 2;
 }
 
 RunMetrics read_run_metrics(std::istream& lines) {
   RunMetrics metrics;
+  double skipped_samples = 0;
   for (std::string line; std::getline(lines, line);) {
     const json event = json::parse(line, nullptr, false);
-    if (event.is_object()) read_event(metrics, event);
+    if (!event.is_object()) continue;
+    if (is_further_skip(event, skipped_samples)) ++metrics.skipped;
+    read_event(metrics, event);
   }
   return metrics;
 }

@@ -9,24 +9,29 @@
 
 namespace plimsoll::report {
 
-/// A value by step. Of very many points an even part is kept, from the first on.
+/// A value by step. Of very many points an even part is kept, from the first on, and always the last.
 ///
 /// Memory: 16 bytes a point, kMostPoints at the most.
 class Series {
  public:
   static constexpr size_t kMostPoints = 4096;
 
+  /// A further value of the last point's step takes its place: who says a thing twice means the last.
   void add(double step, double value);
   const std::vector<std::pair<double, double>>& points() const { return points_; }
   bool empty() const { return points_.empty(); }
 
  private:
+  void thin();
+
   std::vector<std::pair<double, double>> points_;
+  bool keeps_last_ = true;  ///< the last point is of the even part, so that it stays when the next comes
   int64_t given_ = 0;
   int64_t stride_ = 1;  ///< one of so many is kept
 };
 
-/// What a run's metrics.jsonl holds of interest for its page. Of what a run that was continued says twice, the last.
+/// What a run's metrics.jsonl holds of interest for its page, of all its sessions: the first, and one for each resume.
+/// Of what a run that was continued says twice, the last.
 struct RunMetrics {
   Series loss;  ///< nats a token, by update
   Series gradient_norm;
@@ -52,9 +57,9 @@ struct RunMetrics {
   std::optional<Sample> sample{};
 
   struct End {
-    double train_seconds = 0;
-    int64_t peak_bytes = 0;     ///< resident, of the process
-    int64_t planned_bytes = 0;  ///< what the plan said that it needs
+    double train_seconds = 0;   ///< of all sessions
+    int64_t peak_bytes = 0;     ///< resident, of the session's process that had the most
+    int64_t planned_bytes = 0;  ///< what that session's plan said that it needs
   };
   std::optional<End> end{};
 };

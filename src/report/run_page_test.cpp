@@ -65,6 +65,19 @@ TEST(RunPage, ShowsEverythingThatTheRunRecorded) {
   EXPECT_EQ(count(html, "<svg"), 6u);
 }
 
+TEST(RunPage, ShowsTheLastOfVeryManyEvaluations) {
+  RunMetrics metrics;
+  for (int step = 1; step <= 5000; ++step) {
+    metrics.loss.add(step, 5);
+    metrics.validation_loss.add(step, 1.0 / step);
+  }
+  EXPECT_NE(to_html({.title = "a run", .metrics = metrics}).find("<td>0.0002 nats a token</td>"), std::string::npos);
+  metrics.validation_loss.add(5001, 4.5);
+  const std::string html = to_html({.title = "a run", .metrics = metrics});
+  EXPECT_NE(html.find("<td>4.5000 nats a token</td>"), std::string::npos);
+  EXPECT_NE(html.find(">5001</text>"), std::string::npos) << "where the curves end";
+}
+
 TEST(RunPage, StandsWithoutAnyData) {
   const std::string html = to_html({.title = "empty"});
   EXPECT_NE(html.find("nothing was recorded"), std::string::npos);

@@ -66,6 +66,18 @@ class Cli(unittest.TestCase):
         with open(os.path.join(self.path, folder, "metrics.jsonl")) as file:
             return [e for e in map(json.loads, file) if e["event"] == kind]
 
+    def page(self):
+        return pathlib.Path(self.path, "run", "report.html").read_text(encoding="utf-8")
+
+    def started(self, *words):
+        """A process that trains for ever and has made its first update."""
+        process = subprocess.Popen([PROGRAM, "train", "run.toml", "--set", "steps=1000000", *words], cwd=self.path,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for line in process.stdout:
+            if line.startswith("step"):
+                break
+        return process
+
     def refused(self, code, part, *words):
         done = self.run_it(*words)
         self.assertEqual(done.returncode, code, done.stderr + done.stdout)
@@ -97,8 +109,9 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_it("train", "run.toml", *saving).returncode, 0)
         subprocess.run(["rm", "-r", os.path.join(self.path, "run", "checkpoints", "step-12")], check=True)
         self.assertEqual(self.run_it("train", "run.toml", "--resume", *saving).returncode, 0)
-        page = pathlib.Path(self.path, "run", "report.html").read_text(encoding="utf-8")
-        end, baseline = self.events("run", "end")[-1], self.events("run", "baseline")[-1]
+        page = self.page()
+        end = max(self.events("run", "end"), key=lambda session: session["vmhwm_bytes"])
+        baseline = self.events("run", "baseline")[-1]
         evaluation, sample = self.events("run", "evaluation")[-1], self.events("run", "sample")[-1]
         for figure in [f"({end['vmhwm_bytes']} bytes)", f"({end['needed_bytes']} bytes)",
                        f">{evaluation['bits_per_byte']:.4f} bits per byte<", f">{baseline['bits_per_byte']:.4f} bits per byte<",
@@ -108,6 +121,44 @@ class Cli(unittest.TestCase):
         self.assertIn("<h2>Sample</h2>\n<pre><b></b>" + plain, page)
         self.assertEqual(re.search(r'points="([^"]*)"', page)[1].count(","), 12)
         self.assertNotIn("host_to_device", page + pathlib.Path(self.path, "run", "trace.json").read_text(encoding="utf-8"))
+
+    def test_a_resume_with_nothing_to_do_adds_nothing_to_the_page(self):
+        for resume in [[], ["--resume"], ["--resume"]]:
+            self.assertEqual(self.run_it("train", "run.toml", *resume).returncode, 0)
+        self.assertEqual([e["step"] for e in self.events("run", "evaluation")], [12] * 3)
+        self.assertEqual(len(self.events("run", "end")), 3)
+        page = self.page()
+        self.assertEqual(page.count("<circle"), 2, "loss and bits per byte of the validation text")
+        self.assertNotIn("<td>training time</td><td>0 s</td>", page)
+
+    def test_skipped_updates_are_counted_once(self):
+        skipping = ["train", "run.toml", "--set", "lr=1e30", "--set", "on_non_finite=skip", "--set", "max_skips=2"]
+        self.refused(2, "is saved in run", *skipping)
+        self.assertIn("<td>updates skipped</td><td>2</td>", self.page())
+        # The state of after the first session is not saved anew: the second resume makes the first one's updates again.
+        for _ in "ab":
+            self.refused(2, "stopped before any weight changed", *skipping, "--resume")
+            self.assertEqual([(e["step"], e["samples"], e["skipped"]) for e in self.events("run")],
+                             [(1, 2, False), (2, 4, True), (2, 6, True), (2, 10, True), (2, 12, True)])
+            self.assertIn("<td>updates skipped</td><td>4</td>", self.page())
+
+    def test_damaged_lines_of_the_metrics_are_dropped(self):
+        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
+        with open(os.path.join(self.path, "run", "metrics.jsonl"), "a") as file:
+            file.write('{"event":"step","step":"x"}\n{"event":"step","samples":[]}\n[]\n{"event":"st')
+        done = self.run_it("train", "run.toml", "--resume", "--set", "steps=13")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([e["step"] for e in self.events("run")], list(range(1, 14)))
+
+    def test_metrics_that_cannot_be_read_are_an_error(self):
+        process = self.started()
+        os.remove(os.path.join(self.path, "run", "metrics.jsonl"))
+        process.send_signal(signal.SIGTERM)
+        stderr = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("its page is not written: cannot read 'run/metrics.jsonl'", stderr)
+        os.symlink("/proc/self/mem", os.path.join(self.path, "run", "metrics.jsonl"))
+        self.refused(4, "cannot read 'run/metrics.jsonl'", "train", "run.toml", "--resume")
 
     def test_the_trace_of_very_many_microbatches_is_cut(self):
         done = self.run_it("train", "run.toml", "--set", "batch_size=1", "--set", "accumulate=1000", "--set", "n_layer=6",
@@ -203,13 +254,10 @@ class Cli(unittest.TestCase):
         self.assertIn("is saved in run", done.stderr)
         self.assertNotIn("Traceback", done.stderr)
         self.assertTrue(os.listdir(os.path.join(self.path, "run", "checkpoints")))
+        self.assertIn("<td>peak resident memory of the process</td>", self.page())
 
     def test_two_runs_never_share_a_folder(self):
-        first = subprocess.Popen([PROGRAM, "train", "run.toml", "--set", "steps=1000000"], cwd=self.path,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for line in first.stdout:
-            if line.startswith("step"):
-                break
+        first = self.started()
         self.refused(4, "another process uses", "train", "run.toml", "--resume")
         first.send_signal(signal.SIGTERM)
         first.communicate(timeout=60)
@@ -273,20 +321,19 @@ class Cli(unittest.TestCase):
         self.assertIn("(3 updates in a row)", done.stderr)
         self.assertEqual(done.stdout.count("skipped an update: "), 2, done.stdout)
         steps = [(e["step"], e["skipped"], e["loss"] is None) for e in self.events("run")]
-        self.assertEqual(steps, [(1, False, False), (1, True, True), (1, True, True)])
+        self.assertEqual(steps, [(1, False, False), (2, True, True), (2, True, True)])
         self.assertIn("is not finite; the first tensor that is not: ", self.events("run")[1]["reason"])
         self.assertEqual(len(self.events("run", "evaluation")), 1)
 
     def test_sigterm_ends_with_a_saved_state(self):
-        process = subprocess.Popen([PROGRAM, "train", "run.toml", "--set", "steps=1000000"], cwd=self.path,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for line in process.stdout:
-            if line.startswith("step"):
-                break
+        process = self.started()
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130)
         self.assertTrue(os.listdir(os.path.join(self.path, "run", "checkpoints")))
+        end = self.events("run", "end")[0]
+        self.assertGreater(end["train_seconds"], 0)
+        self.assertIn(f"({end['vmhwm_bytes']} bytes)", self.page())
         self.assertEqual(self.run_it("generate", "run", "--tokens", "3").returncode, 0)
 
     def test_a_budget_that_is_too_small_is_refused_before_the_data_are_read(self):

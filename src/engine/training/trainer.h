@@ -71,6 +71,8 @@ class Trainer {
   bool leaves_bytes_out() const { return data_.validation && !data_.train_text.empty() && counting_bytes_ == 0; }
   int64_t total_steps() const { return total_steps_; }
   int64_t step_count() const { return step_; }
+  /// Samples drawn so far, those of skipped updates too: what tells one attempt of an update from the next.
+  int64_t sample_count() const { return sample_; }
   int64_t samples_per_update() const { return config_.train.batch_size * config_.train.accumulate; }
 
   /// One update. Errors: a number that is not finite stops the run (or skips the
