@@ -145,7 +145,9 @@ void add_bench_step(CLI::App& bench, Action& action) {
   CLI::App* command = bench.add_subcommand("step", "Time and memory of one training step, AdamW included");
   command->add_option("model", options->step.model, "A name that `plimsoll models` lists")->required();
   command->add_option("--batch,--batch_size", options->step.batch, "Samples a step")->check(whole_number(1));
-  command->add_option("--seq,--seq_len", options->step.seq, "Tokens a sample; 64 where left out")
+  command
+      ->add_option("--seq,--seq_len", options->step.seq,
+                   "Tokens a sample; " + std::to_string(kDefaultSeq) + " where left out")
       ->check(whole_number(1));
   add_threads_option(*command, options->threads);
   command->add_option("--steps", options->steps, "Timed steps, after two of warm-up")->check(whole_number(1));

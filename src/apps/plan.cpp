@@ -56,14 +56,10 @@ void show(engine::CompiledProgram program, const engine::MemoryNeed& need, std::
 /// Makes the training graph once more, with a file for each of its stages; all of them or, where that fails, none.
 Status dump_passes(const std::string& folder, const engine::SessionSpec& spec, const ops::OpTable& ops) {
   if (folder.empty()) return invalid_argument("--dump_passes is ''; name a folder to write to");
-  std::error_code unknown;
-  const bool is_there = std::filesystem::exists(folder, unknown);
   PLIMSOLL_ASSIGN(transform::GraphDump dump, transform::GraphDump::try_make(folder));
   const auto made = engine::make_training_graph(spec.training, ops, spec.optimizer, spec.update, &dump);
   if (made.ok()) return {};
-  // The folder was empty, so that what is in it is of this dump.
-  for (const auto& file : std::filesystem::directory_iterator(folder, unknown)) std::filesystem::remove(file, unknown);
-  if (!is_there) std::filesystem::remove(folder, unknown);
+  dump.discard();
   return made.error();
 }
 
@@ -136,8 +132,9 @@ void add_plan(CLI::App& app, Action& action) {
       ->add_option("--batch,--batch_size", options->batch, "Samples a microbatch; a model by name has 4 where left out")
       ->check(whole_number(1));
   command
-      ->add_option("--seq,--seq_len", options->seq,
-                   "Tokens a sample; a model by name has 64 where left out, an MLP none")
+      ->add_option(
+          "--seq,--seq_len", options->seq,
+          "Tokens a sample; a model by name has " + std::to_string(kDefaultSeq) + " where left out, an MLP none")
       ->check(whole_number(1));
   command->add_option("--ram", options->ram,
                       "Budget of the whole process; refused (exit code 3) where it is too small");

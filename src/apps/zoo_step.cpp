@@ -12,9 +12,16 @@ Result<models::Model> make_step_model(const ZooStep& step, const ops::OpTable& o
   return model;
 }
 
-ZooStep resized(ZooStep step, const engine::JobSize& size) {
-  step.batch = size.batch;
-  if (size.seq != step.tokens()) step.seq = size.seq;
+/// What a refusal may change of the step; samples of an MLP cannot be shorter.
+engine::JobSize job_size(const ZooStep& step, const std::string& optimizer) {
+  const auto config = find_config(step);
+  const bool has_sequence = config.ok() && !std::holds_alternative<models::MlpConfig>(*config);
+  return {.batch = step.batch, .seq = has_sequence ? step.tokens() : 1, .optimizer = optimizer};
+}
+
+ZooStep resized(ZooStep step, const engine::JobSize& from, const engine::JobSize& to) {
+  step.batch = to.batch;
+  if (to.seq != from.seq) step.seq = to.seq;
   return step;
 }
 
@@ -24,18 +31,16 @@ Result<Planned> plan_with_remedies(const ZooStep& step, std::optional<Bytes> ram
                                    PlanStep plan_step) {
   Result<Planned> planned = plan_step(step, ram);
   if (planned.ok()) return planned;
-  const auto needed_bytes = [&](const engine::JobSize& size) -> Result<int64_t> {
-    PLIMSOLL_ASSIGN(const Planned other, plan_step(resized(step, size), std::nullopt));
+  const engine::JobSize size = job_size(step, optimizer);
+  const auto needed_bytes = [&](const engine::JobSize& to) -> Result<int64_t> {
+    PLIMSOLL_ASSIGN(const Planned other, plan_step(resized(step, size, to), std::nullopt));
     return other.need.total_bytes();
   };
-  const auto option = [&](const engine::JobSize& size) -> std::string {
-    if (size.batch != step.batch) return "--batch " + std::to_string(size.batch);
-    return size.seq != step.tokens() ? "--seq " + std::to_string(size.seq) : "";
+  const auto option = [&](const engine::JobSize& to) -> std::string {
+    if (to.batch != size.batch) return "--batch " + std::to_string(to.batch);
+    return to.seq != size.seq ? "--seq " + std::to_string(to.seq) : "";
   };
-  return engine::with_remedies(planned.error(),
-                               {.size = {.batch = step.batch, .seq = step.tokens(), .optimizer = optimizer},
-                                .needed_bytes = needed_bytes,
-                                .option = option});
+  return engine::with_remedies(planned.error(), {.size = size, .needed_bytes = needed_bytes, .option = option});
 }
 
 }  // namespace

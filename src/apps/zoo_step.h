@@ -8,6 +8,9 @@
 
 namespace plimsoll::apps {
 
+/// Tokens a sample of a step for which no number is given.
+inline constexpr int64_t kDefaultSeq = 64;
+
 /// The training step of a model of the zoo that `bench step` runs and `plan` shows, the same for both, so that a budget
 /// which one names is enough for the other: AdamW, no clipping; BERT takes its loss at every position and has no second
 /// head, as the peer in docs/benchmarks.md.
@@ -16,8 +19,8 @@ struct ZooStep {
   int64_t batch = 4;             ///< samples a step
   std::optional<int64_t> seq{};  ///< tokens a sample, where it is given
 
-  /// Tokens a sample that the step has; an MLP has none.
-  int64_t tokens() const { return seq.value_or(64); }
+  /// Tokens a sample that the step has; for an MLP, which has none, it counts for nothing.
+  int64_t tokens() const { return seq.value_or(kDefaultSeq); }
 };
 
 /// The settings of its model. Errors: invalid_argument, with the nearest name, or for tokens of what has no sequence.

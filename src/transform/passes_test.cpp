@@ -307,5 +307,27 @@ TEST(GraphDump, TakesOnlyAFolderWithoutFiles) {
   EXPECT_EQ(dump.try_write("more", graph).error().code, ErrorCode::kIo);
 }
 
+TEST(GraphDump, IsDiscardedWithTheFoldersThatItMade) {
+  const std::filesystem::path there = std::filesystem::path(testing::TempDir()) / "plimsoll_discarded_dump";
+  std::filesystem::remove_all(there);
+  std::filesystem::create_directory(there);
+  const Graph graph = parse(kAccumulating);
+  for (const char* name : {"", "a", "a/b/c", "a/b/"}) {
+    GraphDump dump = GraphDump::try_make(there / name).value();
+    ASSERT_TRUE(dump.try_write("only", graph).ok());
+    dump.discard();
+    EXPECT_TRUE(std::filesystem::is_empty(there)) << name;
+  }
+  EXPECT_EQ(GraphDump::try_make(there / "a" / std::string(300, 'x')).error().code, ErrorCode::kIo);
+  EXPECT_TRUE(std::filesystem::is_empty(there)) << "what was made before it failed";
+  GraphDump dump = GraphDump::try_make(there / "a" / "b").value();
+  ASSERT_TRUE(dump.try_write("only", graph).ok());
+  std::ofstream(there / "a" / "mine.txt") << "another's";
+  dump.discard();
+  EXPECT_TRUE(std::filesystem::exists(there / "a" / "mine.txt"));
+  EXPECT_FALSE(std::filesystem::exists(there / "a" / "b"));
+  std::filesystem::remove_all(there);
+}
+
 }  // namespace
 }  // namespace plimsoll::transform
