@@ -89,14 +89,17 @@ Result<std::optional<Bytes>> try_parse_ram(const std::optional<std::string>& tex
   if (!text || *text == "auto") return std::optional<Bytes>();
   auto bytes = try_parse_bytes(*text);
   if (!bytes.ok()) return bytes.error().with_context("--ram");
-  if (bytes->value == 0) return invalid_argument("--ram is 0; give a size such as 2GiB, or leave it out");
+  if (bytes->value == 0)
+    return invalid_argument("--ram is " + named(*text) +
+                            ", less than a byte; give a size such as 2GiB, or leave it out");
   return std::optional<Bytes>(*bytes);
 }
 
 Status add_shortcuts(std::vector<std::string>& overrides, const std::optional<std::string>& ram,
                      std::optional<int> threads) {
-  PLIMSOLL_RETURN_IF_ERROR(try_parse_ram(ram));  // so that a refusal names the option that was given
-  if (ram) overrides.push_back("memory.ram=" + *ram);
+  PLIMSOLL_ASSIGN(const std::optional<Bytes> bytes, try_parse_ram(ram));
+  // In whole bytes, so that nothing but --ram is left to refuse.
+  if (ram) overrides.push_back("memory.ram=" + (bytes ? std::to_string(bytes->value) : "auto"));
   if (threads) overrides.push_back("run.threads=" + std::to_string(*threads));
   return {};
 }

@@ -31,7 +31,8 @@ CLI::Validator positive_number();
 /// Adds --ram, the budget of the whole process.
 void add_ram_option(CLI::App& command, std::optional<std::string>& text);
 
-/// The value of --ram: a size, or nothing where it is not given or "auto".
+/// The value of --ram: a size, or nothing where it is not given or "auto". Errors: invalid_argument for what is no
+/// size, or less than a byte.
 Result<std::optional<Bytes>> try_parse_ram(const std::optional<std::string>& text);
 
 /// Adds to a run file's overrides what --ram and --threads, where given, are short for. Errors: those of --ram.
