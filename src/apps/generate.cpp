@@ -1,12 +1,16 @@
 // plimsoll generate: text from a checkpoint.
+#include <unistd.h>
+
 #include <cstdio>
-#include <filesystem>
 #include <memory>
+#include <string_view>
 
 #include "apps/command.h"
 #include "apps/messages.h"
 #include "apps/shared_options.h"
 #include "apps/stop_signal.h"
+#include "core/printable.h"
+#include "core/utf8.h"
 #include "engine/generation/generator.h"
 #include "hardware/probe_memory.h"
 
@@ -23,6 +27,30 @@ struct Options {
   bool json = false;
 };
 
+/// Writes text as it comes: to a file or a pipe each byte as it is, to a terminal with what would command it escaped.
+class TextOut {
+ public:
+  void write(std::string_view piece) {
+    held_ += piece;
+    // A token may end within a character, which can be judged only as a whole.
+    const size_t unfinished = is_terminal_ ? utf8_unfinished(held_) : 0;
+    put(std::string_view(held_).substr(0, held_.size() - unfinished));
+    held_.erase(0, held_.size() - unfinished);
+  }
+
+  void finish() { put(held_ + "\n"); }
+
+ private:
+  void put(std::string_view text) const {
+    const std::string shown = is_terminal_ ? printable_lines(text) : std::string(text);
+    std::fwrite(shown.data(), 1, shown.size(), stdout);
+    std::fflush(stdout);
+  }
+
+  bool is_terminal_ = isatty(STDOUT_FILENO) != 0;
+  std::string held_;
+};
+
 Status run(const Options& o) {
   const StopSignal stop;
   PLIMSOLL_RETURN_IF_ERROR(engine::check_sampling(o.sampling));
@@ -31,17 +59,15 @@ Status run(const Options& o) {
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
   PLIMSOLL_ASSIGN(auto generator, engine::Generator::make(o.folder, *environment, ram));
   if (!generator->warning().empty()) print_warning(generator->warning(), o.json);
-  if (!o.json) std::printf("%s", o.prompt.c_str());
+  TextOut out;
+  if (!o.json) out.write(o.prompt);
   const auto print = [&](std::string_view piece) {
-    if (!o.json) {
-      std::fwrite(piece.data(), 1, piece.size(), stdout);
-      std::fflush(stdout);
-    }
+    if (!o.json) out.write(piece);
     return StopSignal::received() == 0;
   };
   PLIMSOLL_ASSIGN(const engine::Generation generation, generator->generate(o.prompt, o.tokens, o.sampling, print));
   if (!o.json) {
-    std::printf("\n");
+    out.finish();
     return {};
   }
   print_json({{"event", "generation"},
@@ -71,7 +97,9 @@ void add_generate(CLI::App& app, Action& action) {
   add_threads_option(*command, options->threads);
   add_ram_option(*command, options->ram);
   add_json_option(*command, options->json);
-  command->footer("Example: plimsoll generate runs/quickstart --prompt 'The file' --tokens 100 --seed 1");
+  command->footer(
+      "Example: plimsoll generate runs/quickstart --prompt 'The file' --tokens 100 --seed 1\n"
+      "A terminal is shown control characters as \\xHH; a file or a pipe gets every byte as it is.");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -490,6 +490,19 @@ class Cli(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^share of matmul +[0-9.]+ %$")
         self.assertNotIn("seq", done.stdout)
 
+    def test_only_a_terminal_is_kept_from_the_bytes_of_a_text(self):
+        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
+        words = [PROGRAM, "generate", "run", "--tokens", "3", "--seed", "1", "--prompt", "\tship\n\x1b[31m é"]
+        piped = subprocess.run(words, cwd=self.path, capture_output=True, timeout=120).stdout
+        self.assertTrue(piped.startswith("\tship\n\x1b[31m é".encode()), piped)
+        ours, its = os.openpty()
+        done = subprocess.run(words, cwd=self.path, stdout=its, stderr=subprocess.PIPE, timeout=120)
+        os.close(its)
+        shown = os.read(ours, 4096)
+        os.close(ours)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(shown.startswith("\tship\r\n\\x1b[31m é".encode()), shown)
+
     def test_a_plan_says_how_large_the_model_is(self):
         rates = ["--rates", "1e11,1e10"]
         for target in ["gpt2-124m", "gpt2-355m"]:
