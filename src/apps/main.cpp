@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
 
 #include "apps/command.h"
 #include "apps/messages.h"
 #include "apps/usage.h"
-#include "core/printable.h"
 
 namespace plimsoll::apps {
 
@@ -76,14 +76,18 @@ int run(int argc, char** argv) {
   return status.ok() ? 0 : report_error(status.error(), wants_json(argc, argv));
 }
 
-}  // namespace
-}  // namespace plimsoll::apps
-
-int main(int argc, char** argv) {
+int run_or_tell(int argc, char** argv) {
   try {
-    return plimsoll::apps::run(argc, argv);
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return report_error({ErrorCode::kOutOfMemory, "the system gave no memory", {}}, wants_json(argc, argv));
   } catch (const std::exception& fault) {
-    std::fprintf(stderr, "plimsoll: %s\n", plimsoll::printable(fault.what()).c_str());
+    print_exception(fault, wants_json(argc, argv));
     return 1;
   }
 }
+
+}  // namespace
+}  // namespace plimsoll::apps
+
+int main(int argc, char** argv) { return plimsoll::apps::run_or_tell(argc, argv); }

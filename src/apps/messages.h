@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <string>
 
 #include "core/result.h"
@@ -11,6 +12,8 @@ namespace plimsoll::apps {
 
 /// An error; for people with the lines that a refusal needs.
 void print_error(const Error& error, bool json);
+/// An exception that no command expected, which is our fault: an error with the code "internal".
+void print_exception(const std::exception& fault, bool json);
 /// What makes a run other than its user may think.
 void print_warning(const std::string& message, bool json);
 /// What is good to know and changes nothing.

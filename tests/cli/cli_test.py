@@ -457,6 +457,22 @@ class Cli(unittest.TestCase):
         self.assertEqual([e["event"] for e in said], ["warning"], done.stderr)
         self.assertIn("so it begins again", said[0]["message"])
 
+    @unittest.skipIf(os.environ.get("PLIMSOLL_SANITIZE"), "a sanitizer needs more than it is given here")
+    def test_memory_that_the_system_does_not_give_is_an_error_in_json_too(self):
+        """With ever more address space the program cannot be loaded, then cannot plan, then can."""
+        codes = []
+        for size in range(20, 400, 3):
+            done = subprocess.run([PROGRAM, "plan", "gpt2-1.5b", "--rates", "1e11,1e10", "--json"], capture_output=True,
+                                  text=True, timeout=120,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size << 20, size << 20)))
+            codes.append(done.returncode)
+            if done.returncode == 0:
+                break
+            if done.returncode == 7:
+                self.assertEqual(json.loads(done.stderr)["error"], "out_of_memory")
+        self.assertIn(7, codes)
+        self.assertEqual(codes[-1], 0)
+
     def test_no_byte_that_a_user_gave_commands_the_terminal(self):
         odd = "a\nb\tc\x1b[31m\x9b\x7f"
         for words in [["plan", odd], ["plan", odd + ".toml"], ["train", odd], ["generate", odd], ["bench", odd], [odd],
@@ -474,6 +490,19 @@ class Cli(unittest.TestCase):
         self.assertLess(len(self.refused(2, "no model", "plan", "x" * 100000).stderr), 2100)
         self.assertIn(odd, json.loads(self.refused(2, "", "plan", "no" + odd, "--json").stderr)["message"])
 
+    def test_only_a_terminal_is_kept_from_the_bytes_of_a_text(self):
+        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
+        words = [PROGRAM, "generate", "run", "--tokens", "3", "--seed", "1", "--prompt", "\tship\n\x1b[31m é"]
+        piped = subprocess.run(words, cwd=self.path, capture_output=True, timeout=120).stdout
+        self.assertTrue(piped.startswith("\tship\n\x1b[31m é".encode()), piped)
+        ours, its = os.openpty()
+        done = subprocess.run(words, cwd=self.path, stdout=its, stderr=subprocess.PIPE, timeout=120)
+        os.close(its)
+        shown = os.read(ours, 4096)
+        os.close(ours)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(shown.startswith("\tship\r\n\\x1b[31m é".encode()), shown)
+
     def test_an_mlp_takes_no_sequence(self):
         for words in [["plan", "mlp-mnist"], ["plan", "mlp-mnist", "--inference"], ["bench", "step", "mlp-mnist"]]:
             done = self.refused(2, "--seq is given, but 'mlp-mnist' is an MLP", *words, "--seq", "64")
@@ -490,19 +519,6 @@ class Cli(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^share of matmul +[0-9.]+ %$")
         self.assertNotIn("seq", done.stdout)
 
-    def test_only_a_terminal_is_kept_from_the_bytes_of_a_text(self):
-        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
-        words = [PROGRAM, "generate", "run", "--tokens", "3", "--seed", "1", "--prompt", "\tship\n\x1b[31m é"]
-        piped = subprocess.run(words, cwd=self.path, capture_output=True, timeout=120).stdout
-        self.assertTrue(piped.startswith("\tship\n\x1b[31m é".encode()), piped)
-        ours, its = os.openpty()
-        done = subprocess.run(words, cwd=self.path, stdout=its, stderr=subprocess.PIPE, timeout=120)
-        os.close(its)
-        shown = os.read(ours, 4096)
-        os.close(ours)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertTrue(shown.startswith("\tship\r\n\\x1b[31m é".encode()), shown)
-
     def test_a_plan_says_how_large_the_model_is(self):
         rates = ["--rates", "1e11,1e10"]
         for target in ["gpt2-124m", "gpt2-355m"]:
@@ -517,6 +533,10 @@ class Cli(unittest.TestCase):
         self.refused(3, "the budget is 20.0 MiB", "train", "run.toml", "--ram", "20MiB")
         self.refused(2, "--ram: size '2 apples'", "train", "run.toml", "--ram", "2 apples")
         self.refused(2, "-1", "train", "run.toml", "--threads", "-1")
+        for command in ["train", "plan"]:
+            for little in ["0", "0.4", "0GiB"]:
+                self.refused(2, f"--ram is '{little}', less than a byte", command, "run.toml", "--ram", little)
+            self.refused(3, "the budget is 1 B", command, "run.toml", "--ram", "1.5")
         self.refused(3, "the budget is 20.0 MiB", "plan", "run.toml", "--ram", "20MiB")
         self.assertIn("budget 300 MiB", self.run_it("plan", "run.toml", "--rates", "1e11,1e10").stdout)
         self.assertNotIn("budget 300 MiB", self.run_it("plan", "run.toml", "--rates", "1e11,1e10", "--ram", "auto").stdout)
@@ -546,10 +566,6 @@ class Cli(unittest.TestCase):
     def test_empty_and_binary_text_are_refused(self):
         self.write("empty.txt", "")
         self.refused(2, "empty", "train", "run.toml", "--set", "data.train=empty.txt")
-        for command in ["train", "plan"]:
-            for little in ["0", "0.4", "0GiB"]:
-                self.refused(2, f"--ram is '{little}', less than a byte", command, "run.toml", "--ram", little)
-            self.refused(3, "the budget is 1 B", command, "run.toml", "--ram", "1.5")
         with open(os.path.join(self.path, "binary.txt"), "wb") as file:
             file.write(bytes(range(256)) * 40)
         self.assertNotEqual(self.run_it("train", "run.toml", "--set", "data.train=binary.txt").returncode, 0)
