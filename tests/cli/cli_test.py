@@ -443,7 +443,7 @@ class Cli(unittest.TestCase):
         self.refused(2, "--seq needs a value", "plan", "gpt2-124m", "--seq")
         self.refused(2, "--ram is given more than once", "plan", "gpt2-124m", "--ram", "1GiB", "--ram", "2GiB")
         self.refused(2, "--temperature: 'x' is no number", "generate", "run", "--temperature", "x")
-        for words in [["models", "--quite-different"], ["plan", "-3", "gpt2-124m"], [""], ["bench", ""], ["plan", ""]]:
+        for words in [["models", "--quite-different"], ["plan", "-3", "gpt2-124m"], ["models", "-3"], [""], ["bench", ""], ["plan", ""]]:
             self.assertNotIn("did you mean", self.refused(2, " no ", *words).stderr)
 
     def test_what_is_said_beside_results_is_json_where_json_is_asked_for(self):
