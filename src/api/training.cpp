@@ -27,8 +27,17 @@ MemoryPlan summarize(const engine::SessionPlan& session) {
           .predicted_seconds = plan.predicted_s};
 }
 
-Status check_options(const models::Model& model, const TrainingOptions& options) {
+Status check_model(const models::Model& model) {
+  PLIMSOLL_RETURN_IF_ERROR(model.build_status);
   if (!model.loss.is_valid()) return invalid_argument("the model '" + model.name + "' has no loss to train on");
+  for (const graph::Value& value : model.graph.values())
+    if (value.kind == ValueKind::kParameter && !model.parameters.contains(value.name))
+      return invalid_argument("parameter '" + value.name +
+                              "' has no initialiser; make it with weight, or name it in the model's parameters");
+  return {};
+}
+
+Status check_options(const TrainingOptions& options) {
   if (options.microbatches < 1)
     return invalid_argument("microbatches is " + std::to_string(options.microbatches) + "; expected 1 or more");
   if (options.seed > static_cast<uint64_t>(kLargestSeed))
@@ -72,7 +81,8 @@ const ops::OpTable& standard_ops() {
 }
 
 Result<Training> Training::compile(models::Model model, const TrainingOptions& options) {
-  PLIMSOLL_RETURN_IF_ERROR(check_options(model, options));
+  PLIMSOLL_RETURN_IF_ERROR(check_model(model));
+  PLIMSOLL_RETURN_IF_ERROR(check_options(options));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = options.threads}));
   PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(options.ram));
   engine::SessionSpec spec{.training = std::move(model),

@@ -62,7 +62,8 @@ class Training {
   /// optimizer's state.
   ///
   /// Requires: `model.loss` is a floating scalar. Errors: infeasible where the budget is too small, with the bytes
-  /// needed; invalid_argument; unsupported for an op on the way to the loss that has no gradient; out_of_memory.
+  /// needed; invalid_argument, first of all the first mistake of the model's builder; unsupported for an op on the way
+  /// to the loss that has no gradient; out_of_memory.
   static Result<Training> compile(models::Model model, const TrainingOptions& options);
 
   Training(Training&&) noexcept;

@@ -145,6 +145,39 @@ TEST(Training, RefusesOptionsThatMakeNoSense) {
   EXPECT_FALSE(Training::compile(no_loss, sgd(0.1)).ok());
 }
 
+TEST(Training, TellsTheFirstMistakeOfAModelWhoseBuilderNobodyAsked) {
+  models::Model model{.name = "bad"};
+  models::ModelBuilder b(model, standard_ops());
+  const auto x = b.input("x", {DType::kF32, {4, 2}, {}});
+  const auto y = b.input("y", {DType::kF32, {4, 1}, {}});
+  const auto w = b.weight("w", {3, 1}, models::normal(0.5));
+  model.loss = b.add("mse", {b.add("matmul", {x, w}), y});
+  const auto refused = Training::compile(std::move(model), sgd(0.1));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message.rfind("matmul: [matmul] ", 0), 0) << refused.error().message;
+}
+
+TEST(Training, RefusesAParameterThatNothingInitialises) {
+  models::Model model = make_line();
+  models::ModelBuilder b(model, standard_ops());
+  b.parameter("table", {DType::kF32, {2}, {}}, false);
+  const auto refused = Training::compile(model, sgd(0.1));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            "parameter 'table' has no initialiser; make it with weight, or name it in the model's parameters");
+  model.parameters["table"] = {models::constant(1)};
+  EXPECT_TRUE(Training::compile(std::move(model), sgd(0.1)).ok());
+}
+
+TEST(Training, TellsAMistakeThatWasMadeBehindTheLoss) {
+  models::Model model = make_line();
+  models::ModelBuilder b(model, standard_ops());
+  model.graph.add_output("tanh", b.add("tanhh", {model.loss}));
+  const auto refused = Training::compile(std::move(model), sgd(0.1));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "there is no op 'tanhh'; did you mean 'tanh'?");
+}
+
 TEST(Training, SaysHowToKeepGradients) {
   TrainingOptions options = sgd(0.1);
   options.keep_gradients = false;

@@ -37,6 +37,7 @@ struct Model {
   graph::Graph graph;
   graph::ValueId loss;  ///< the scalar to minimise; invalid for inference
   std::map<std::string, ParameterInfo> parameters;
+  Status build_status;  ///< the first mistake of those who built it; Training::compile returns it
 
   /// The number of parameter elements; tied weights count once.
   int64_t parameter_count() const;
@@ -46,10 +47,12 @@ struct Model {
 void initialize(std::span<float> values, int64_t first_element, const Initializer& initializer, std::string_view name,
                 uint64_t seed);
 
-/// What layers are built on: an op builder whose parameters come with their initialisation.
+/// What layers are built on: an op builder whose parameters come with their initialisation, and whose first mistake
+/// stays with the model, so that it is told even where nobody asks `status`. Requires: the model outlives it.
 class ModelBuilder : public ops::Builder {
  public:
-  ModelBuilder(Model& model, const ops::OpTable& ops) : ops::Builder(model.graph, ops), model_(model) {}
+  ModelBuilder(Model& model, const ops::OpTable& ops)
+      : ops::Builder(model.graph, ops, model.build_status), model_(model) {}
 
   /// A trainable f32 parameter below the current scope.
   graph::ValueId weight(const std::string& name, Shape shape, Initializer initializer, bool decays = true);

@@ -17,7 +17,9 @@ struct NodeOptions {
 /// that builds a model reads like mathematics and asks once at the end whether all went well.
 class Builder {
  public:
-  Builder(graph::Graph& graph, const OpTable& ops) : graph_(graph), ops_(ops) {}
+  Builder(graph::Graph& graph, const OpTable& ops) : Builder(graph, ops, own_status_) {}
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
 
   /// Returns the first output, or an invalid id after a mistake.
   graph::ValueId add(std::string_view op, std::vector<graph::ValueId> inputs, Attributes attributes = {},
@@ -62,6 +64,10 @@ class Builder {
   /// Keeps `error` as the first mistake, if there was none; returns an invalid id.
   graph::ValueId fail(Error error);
 
+ protected:
+  /// Keeps the first mistake in `status`, which may hold one of an earlier builder already. Requires: it outlives this.
+  Builder(graph::Graph& graph, const OpTable& ops, Status& status) : graph_(graph), ops_(ops), status_(status) {}
+
  private:
   graph::ValueId leaf(graph::ValueKind kind, const std::string& name, TensorDesc desc, bool is_trainable = false);
 
@@ -69,7 +75,8 @@ class Builder {
   const OpTable& ops_;
   std::string prefix_;
   graph::Phase phase_ = graph::Phase::kForward;
-  Status status_;
+  Status own_status_;
+  Status& status_;
 };
 
 }  // namespace plimsoll::ops
