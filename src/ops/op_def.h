@@ -89,6 +89,11 @@ struct OpDef {
   std::function<Result<std::vector<TensorDesc>>(const OpCall& call)> infer;
   /// Adds backward nodes and names the inputs' gradients. Empty: not differentiable.
   std::function<void(GradientContext& context)> gradient = {};
+  /// Floating inputs that are given, not learned, such as 1 / valid tokens: the rule has no gradient for them.
+  std::vector<int> given_srcs = {};
+  /// Outputs that the forward pass leaves for the backward pass alone, such as the statistics of a norm: no gradient
+  /// flows through them, and of finite inputs they may be -inf, the log of an empty sum.
+  std::vector<int> saved_dsts = {};
   /// Empty: no arithmetic, and all inputs and outputs move once.
   std::function<Cost(const OpCall& call)> cost = {};
   /// The most scratch that any backend may ask for, in bytes, on any number of threads. Empty: none.

@@ -110,6 +110,8 @@ void define_cross_entropy(OpTable& table) {
              .attributes = cross_entropy_attributes(),
              .infer = infer,
              .gradient = gradient,
+             .given_srcs = {kInvValid},
+             .saved_dsts = {1},
              .cost = [](const OpCall& call) { return cost_by_logit(call, 4); },
              .workspace_bound = [](const OpCall& call) { return partial_sum_bytes(call.srcs[kTargets].numel()); },
              .evaluate = evaluate,

@@ -180,6 +180,7 @@ void define_linear_cross_entropy(OpTable& table) {
              .attributes = attributes(),
              .infer = infer,
              .gradient = gradient,
+             .given_srcs = {kInvValid},
              .cost = [](const OpCall& call) { return cost_by_product(call, 1); },
              .workspace_bound = workspace_bound,
              .evaluate = evaluate,

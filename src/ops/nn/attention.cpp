@@ -291,6 +291,7 @@ void define_attention(OpTable& table) {
              .attributes = kAttributes,
              .infer = infer,
              .gradient = gradient,
+             .saved_dsts = {1},
              .cost = [](const OpCall& call) { return cost_by_pair(call, 2); },
              .workspace_bound = [](const OpCall& call) { return attention_tile_bytes(sizes_of(call), 1, 4); },
              .chunkable = chunkable,

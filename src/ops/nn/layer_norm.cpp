@@ -145,6 +145,7 @@ void define_layer_norm(OpTable& table) {
              .attributes = {{.name = "eps", .default_value = 1e-5, .doc = "added to the variance"}},
              .infer = infer,
              .gradient = gradient,
+             .saved_dsts = {1, 2},
              .cost = [](const OpCall& call) { return cost_by_element(call, 8); },
              .chunkable = chunkable,
              .evaluate = evaluate,
