@@ -1,12 +1,13 @@
-# `cmake --install` gives a prefix from which `find_package(plimsoll)` works, with one target, plimsoll::plimsoll.
+# `cmake --install` gives a prefix from which `find_package(plimsoll)` works, with one target, plimsoll::plimsoll, and
+# from which the programs run.
 
-# plimsoll_install(HEADERS include/plimsoll/plimsoll.h)
+# plimsoll_install(PROGRAMS plimsoll_app HEADERS include/plimsoll/plimsoll.h)
 #
-# Installs every folder's library, and of the headers those named and what they include, directly or not: a user sees
-# no other. Headers of src/ land in include/plimsoll/, which the libraries' targets add to the include path, so that
+# Installs the programs and every folder's library, and of the headers those named and what they include, directly or
+# not: a user sees no other. Headers of src/ land in include/plimsoll/, which the libraries' targets add to the include path, so that
 # `#include "core/result.h"` inside them resolves.
 function(plimsoll_install)
-  cmake_parse_arguments(ARG "" "" "HEADERS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "PROGRAMS;HEADERS" ${ARGN})
   get_property(libraries GLOBAL PROPERTY PLIMSOLL_LIBRARIES)
 
   add_library(plimsoll_all INTERFACE)
@@ -17,6 +18,7 @@ function(plimsoll_install)
                                                     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/plimsoll)
+  install(TARGETS ${ARG_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(TARGETS plimsoll_all ${libraries} EXPORT plimsoll ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT plimsoll NAMESPACE plimsoll:: FILE plimsoll-targets.cmake DESTINATION ${package_dir})
   include(CMakePackageConfigHelpers)
