@@ -9,6 +9,8 @@ function(plimsoll_generate_calls)
   set(declarations "")
   set(calls "")
   list(SORT ARG_FILES)
+  # A definition may be written into a file that was already there.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_FILES})
   foreach(path ${ARG_FILES})
     get_filename_component(stem ${path} NAME_WE)
     file(STRINGS ${path} hit REGEX "^void define_${stem}\\(")
