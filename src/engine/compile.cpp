@@ -41,6 +41,7 @@ std::map<std::string, int64_t> CompiledProgram::state_offsets() const {
 
 std::vector<const backends::Kernel*> CompiledProgram::kernels(const Catalogue& catalogue) const {
   std::vector<const backends::Kernel*> out;
+  out.reserve(lowered.kernels.size());
   for (int index : lowered.kernels) out.push_back(catalogue.entry(index).kernel.get());
   return out;
 }

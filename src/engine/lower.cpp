@@ -205,7 +205,7 @@ class Lowerer {
         sums_[id] = add_buffer(graph_.value(id).name + ".sum", graph_.value(id).desc.size_bytes(), category_of(id));
   }
 
-  int add_buffer(std::string name, int64_t size_bytes, Category category) {
+  int add_buffer(const std::string& name, int64_t size_bytes, Category category) {
     out_.problem.buffers.push_back({.name = name, .size_bytes = size_bytes, .category = category, .origin = name});
     return static_cast<int>(out_.problem.buffers.size()) - 1;
   }

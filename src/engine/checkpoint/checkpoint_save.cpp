@@ -102,7 +102,7 @@ Status try_save(const std::string& folder, Views parameters, Views optimizer, co
   PLIMSOLL_RETURN_IF_ERROR(check_free_space(parent, needed_bytes));
 
   const std::string partial = folder + kPartialEnding;
-  const Status written = try_write_folder(partial, parameters, optimizer, std::move(record), options.write);
+  Status written = try_write_folder(partial, parameters, optimizer, std::move(record), options.write);
   if (!written.ok()) {
     (void)try_remove_leftovers(parent);  // gives a full disk its room back; what is wrong is said already
     return written;
