@@ -21,6 +21,9 @@ report::PlanTable make_plan_table(const engine::CompiledProgram& program, const 
   // Data are prepared before the arena is taken; where that needs more than the run, it decides.
   if (need.total_bytes() > need.running_bytes())
     table.outside.push_back({"more while preparing data", need.total_bytes() - need.running_bytes()});
+  if (need.planned_bytes() > need.total_bytes())
+    table.outside.push_back({"more for the byte model", need.planned_bytes() - need.total_bytes()});
+  table.least_bytes = need.total_bytes();
   table.budget = ram;
   return table;
 }

@@ -1,5 +1,7 @@
 #include "apps/zoo_step.h"
 
+#include <fmt/format.h>
+
 #include "engine/remedies.h"
 
 namespace plimsoll::apps {
@@ -37,8 +39,10 @@ Result<Planned> plan_with_remedies(const ZooStep& step, std::optional<Bytes> ram
     return other.need.total_bytes();
   };
   const auto option = [&](const engine::JobSize& to) -> std::string {
-    if (to.batch != size.batch) return "--batch " + std::to_string(to.batch);
-    return to.seq != size.seq ? "--seq " + std::to_string(to.seq) : "";
+    std::vector<std::string> parts;
+    if (to.batch != size.batch) parts.push_back("--batch " + std::to_string(to.batch));
+    if (to.seq != size.seq) parts.push_back("--seq " + std::to_string(to.seq));
+    return fmt::format("{}", fmt::join(parts, " "));
   };
   return engine::with_remedies(planned.error(), {.size = size, .needed_bytes = needed_bytes, .option = option});
 }

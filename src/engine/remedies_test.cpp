@@ -5,9 +5,11 @@
 namespace plimsoll::engine {
 namespace {
 
-Error refused(int64_t needed_bytes) {
+/// By a budget that the best single change meets, unless another is given.
+Error refused(int64_t needed_bytes, int64_t budget_bytes = 1 << 20) {
   auto why = std::make_shared<Infeasible>();
   why->needed_bytes = needed_bytes;
+  why->budget_bytes = budget_bytes;
   return {ErrorCode::kInfeasible, "too much", why};
 }
 
@@ -19,9 +21,12 @@ Job make_job(const JobSize& size) {
           },
           .option =
               [size](const JobSize& other) {
+                std::string text;
                 if (other.batch != size.batch)
-                  return "batch " + std::to_string(other.batch) + " x " + std::to_string(other.microbatches);
-                return other.seq != size.seq ? "seq " + std::to_string(other.seq) : other.optimizer;
+                  text += " batch " + std::to_string(other.batch) + " x " + std::to_string(other.microbatches);
+                if (other.seq != size.seq) text += " seq " + std::to_string(other.seq);
+                if (other.optimizer != size.optimizer) text += " " + other.optimizer;
+                return text.empty() ? text : text.substr(1);
               }};
 }
 
@@ -35,6 +40,27 @@ TEST(Remedies, LargestSavingFirstAsPlanned) {
   EXPECT_EQ(remedies[1].saved_bytes, 50);
   EXPECT_EQ(remedies[2].option, "seq 8");
   EXPECT_EQ(remedies[2].saved_bytes, 8);
+}
+
+TEST(Remedies, WhereNoneIsEnoughAsManyTogetherAsItTakesComeFirst) {
+  const Job job = make_job({.batch = 8, .microbatches = 3, .seq = 16});
+  const auto two = with_remedies(refused(146, 30), job).infeasible->remedies;
+  ASSERT_EQ(two.size(), 4u);
+  EXPECT_EQ(two[0].option, "batch 1 x 24 sgd");
+  EXPECT_EQ(two[0].saved_bytes, 120);
+  EXPECT_EQ(two[1].option, "batch 1 x 24");
+  const auto all = with_remedies(refused(146, 10), job).infeasible->remedies;
+  EXPECT_EQ(all[0].option, "batch 1 x 24 seq 8 sgd") << "all of them, though that is not enough either";
+  EXPECT_EQ(all[0].saved_bytes, 128);
+}
+
+TEST(Remedies, InTheWordsOfARunFile) {
+  const JobSize now{.batch = 8, .microbatches = 2, .seq = 64, .tokenizer = "sentencepiece"};
+  EXPECT_EQ(run_file_options(now, now), "");
+  EXPECT_EQ(
+      run_file_options(now, {.batch = 1, .microbatches = 16, .seq = 32, .optimizer = "sgd", .tokenizer = "bytes"}),
+      "--set train.batch_size=1 --set train.accumulate=16 --set data.seq_len=32 --set optimizer.name=sgd --set "
+      "data.tokenizer=bytes");
 }
 
 TEST(Remedies, LeaveOutWhatSavesNothingOrCannotBeAsked) {

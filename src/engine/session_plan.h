@@ -26,11 +26,15 @@ struct MemoryNeed {
   int64_t runtime_bytes = 0;      ///< program, libraries, kernels, plans: see runtime_bytes_of
   int64_t data_bytes = 0;         ///< loader, tokenizer
   int64_t preparation_bytes = 0;  ///< beside the runtime while data are prepared, before the arena is taken
+  /// The same while a byte model is counted to compare with; 0 where none is, e.g. for want of room in the budget.
+  int64_t comparison_bytes = 0;
 
   /// While the step runs.
   int64_t running_bytes() const { return arena_bytes + page_table_bytes + runtime_bytes + data_bytes; }
   /// The least budget: that of the phase which needs more.
   int64_t total_bytes() const { return std::max(running_bytes(), runtime_bytes + preparation_bytes); }
+  /// The most that the process takes with what is not needed but has room.
+  int64_t planned_bytes() const { return std::max(total_bytes(), runtime_bytes + comparison_bytes); }
 };
 
 /// All programs of a session, planned and proven, before any memory is taken.

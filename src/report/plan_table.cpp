@@ -49,8 +49,10 @@ std::string process_rows(const PlanTable& table) {
   std::string text;
   for (const OutsideRow& outside : table.outside) text += row(outside.name, outside.size_bytes);
   if (table.outside.empty() && !table.budget) return text;
-  return text + row("process", table.process_bytes(),
-                    table.budget ? "budget " + to_string(*table.budget) : std::string("no budget given"));
+  text += row("process", table.process_bytes(),
+              table.budget ? "budget " + to_string(*table.budget) : std::string("no budget given"));
+  const bool has_extras = table.least_bytes > 0 && table.least_bytes < table.process_bytes();
+  return has_extras ? text + row("least budget", table.least_bytes) : text;
 }
 
 ordered_json category_json(const CategoryBytes& bytes) {
@@ -119,6 +121,7 @@ std::string to_json(const PlanTable& table) {
   for (const OutsideRow& outside : table.outside)
     object["outside"].push_back({{"name", outside.name}, {"size_bytes", outside.size_bytes}});
   object["process_bytes"] = table.process_bytes();
+  object["least_budget_bytes"] = table.least_bytes > 0 ? ordered_json(table.least_bytes) : ordered_json(nullptr);
   object["budget_bytes"] = table.budget ? ordered_json(table.budget->value) : ordered_json(nullptr);
   object["predicted_s"] = table.predicted_s;
   object["holders"] = ordered_json::array();

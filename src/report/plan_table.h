@@ -29,6 +29,7 @@ struct PlanTable {
   int64_t arena_bytes = 0;
   double predicted_s = 0;           ///< of one step
   std::vector<OutsideRow> outside;  ///< filled by the caller: page tables, runtime, data …
+  int64_t least_bytes = 0;          ///< filled by the caller: the least budget; 0 where it is not known
   std::optional<Bytes> budget;      ///< filled by the caller: of the whole process
 
   /// No plan of this order of ops has a smaller arena. (The arena ends with the last buffer's last byte, the step

@@ -60,6 +60,16 @@ TEST(PlanTable, AddsWhatIsOutsideTheArena) {
   EXPECT_NE(text.find("  process                   2.95 KiB  budget 4.00 KiB\n"), std::string::npos) << text;
 }
 
+TEST(PlanTable, SaysTheLeastBudgetWhereThePlanTakesMore) {
+  PlanTable table = make_plan_table(sample_plan(), 0);
+  table.outside = {{"runtime", 1024}, {"more for the byte model", 720}};
+  table.least_bytes = 2304;
+  EXPECT_NE(to_text(table).find("  least budget              2.25 KiB\n"), std::string::npos) << to_text(table);
+  EXPECT_EQ(nlohmann::json::parse(to_json(table))["least_budget_bytes"], 2304);
+  table.least_bytes = table.process_bytes();
+  EXPECT_EQ(to_text(table).find("least budget"), std::string::npos) << "it is the line above";
+}
+
 TEST(PlanTable, JsonIsOneLineWithEveryNumber) {
   PlanTable table = make_plan_table(sample_plan());
   table.outside = {{"data", 720}};
@@ -72,6 +82,7 @@ TEST(PlanTable, JsonIsOneLineWithEveryNumber) {
   EXPECT_EQ(json["arena_bytes"], 1280);
   EXPECT_EQ(json["arena_lower_bound"], 1280);
   EXPECT_EQ(json["process_bytes"], 2000);
+  EXPECT_TRUE(json["least_budget_bytes"].is_null());
   EXPECT_TRUE(json["budget_bytes"].is_null());
   EXPECT_EQ(json["tightest_step"], "fc");
   EXPECT_EQ(json["holders"].size(), 4);

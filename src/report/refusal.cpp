@@ -39,7 +39,7 @@ std::string infeasible_text(const Infeasible& why) {
     text += remedy_text(why, remedy);
     fits = fits || why.needed_bytes - remedy.saved_bytes <= why.budget_bytes;
   }
-  if (!fits) text += "    none of these is enough by itself\n";
+  if (!fits) text += "    none of these is enough\n";
   return text;
 }
 

@@ -34,7 +34,7 @@ TEST(Refusal, SaysWhereNothingIsEnoughByItself) {
   why.remedies = {{"--seq 32", 1 << 20}};
   EXPECT_TRUE(to_text({ErrorCode::kInfeasible, "no", std::make_shared<Infeasible>(why)})
                   .ends_with("    --seq 32: 1.00 MiB less, then 2.00 MiB (2097152 bytes)\n"
-                             "    none of these is enough by itself\n"));
+                             "    none of these is enough\n"));
 }
 
 TEST(Refusal, NamesTheLargestHoldersAlone) {

@@ -64,24 +64,11 @@ class Job:
         return subprocess.run([*limited, PROGRAM, *words], cwd=self.folder, capture_output=True, text=True,
                               errors="replace", timeout=900)
 
-    def without_options(self, remedy):
-        """The changes of a remedy, after the run file's options that it asks to leave out are left out."""
-        changes, _, dropped = remedy.partition(" without ")
-        changes = changes.split()
-        if not dropped:
-            return changes
-        keys = [option.split(".")[1] for option in dropped.split(", ")]
-        with open(os.path.join(self.folder, "run.toml")) as file:
-            lines = [line for line in file if line.split(" =")[0] not in keys]
-        with open(os.path.join(self.folder, "changed.toml"), "w") as file:
-            file.writelines(lines)
-        return [*changes, "changed.toml"]
-
     def least_budget(self, *changes):
         """As `plan` states it."""
         done = self.run(changed(self.plan, list(changes)))
         check(done.returncode == 0, f"{self.name}: plan fails: {done.stderr}")
-        return json.loads(done.stdout)["process_bytes"]
+        return json.loads(done.stdout)["least_budget_bytes"]
 
     def refusal(self, ram, limit=None, peak=None):
         done = self.run([*self.words, *self.ram(ram)], limit, peak)
@@ -91,9 +78,6 @@ class Job:
 
 def changed(words, changes):
     """A command line with other values: a run file's --set comes on top, an option of the command in place."""
-    if changes[-1:] == ["changed.toml"]:
-        words = ["changed.toml" if word == "run.toml" else word for word in words]
-        changes = changes[:-1]
     if changes[:1] == ["--set"]:
         return [*words, *changes]
     new = dict(zip(changes[::2], changes[1::2]))
@@ -129,7 +113,7 @@ def check_refused_below(job, least):
     check(not os.path.exists(os.path.join(job.folder, "run")), f"{job.name}: a refused run left a folder")
     check(refusal["remedies"], f"{job.name}: nothing would help")
     for remedy in refusal["remedies"]:
-        then = job.least_budget(*job.without_options(remedy["option"].split(" (")[0]))
+        then = job.least_budget(*remedy["option"].split())
         check(then == least - remedy["saved_bytes"],
               f"{job.name}: {remedy['option']} promises {least - remedy['saved_bytes']}, `plan` says {then}")
 

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -350,24 +351,53 @@ class Cli(unittest.TestCase):
         for plan, words in [(["plan", "run.toml"], ["train", "run.toml", "--set", "memory.ram=20MiB"]),
                             (mlp, [*mlp, "--ram", "20MiB"]), ([*mlp, "--inference"], [*mlp, "--inference", "--ram", "1MiB"]),
                             (mlp, ["bench", "step", "mlp-mnist", "--batch", "64", "--ram", "20MiB"])]:
-            need = json.loads(self.run_it(*plan, *given).stdout)["process_bytes"]
+            need = json.loads(self.run_it(*plan, *given).stdout)["least_budget_bytes"]
             refusal = json.loads(self.refused(3, "infeasible", *words, *given).stderr)
             self.assertEqual(refusal["needed_bytes"], need)
             self.assertTrue(refusal["remedies"], words)
             for remedy in refusal["remedies"]:
-                changes = remedy["option"].split(" (")[0].split()
+                changes = remedy["option"].split()
                 # An option that the line has already is given its new value there.
-                new = {} if changes[0] == "--set" else dict([changes])
+                new = {} if changes[0] == "--set" else dict(zip(changes[::2], changes[1::2]))
                 line = [new.get(plan[i - 1], word) if i > 0 else word for i, word in enumerate(plan)]
                 line += changes if line == plan else []
-                then = json.loads(self.run_it(*line, *given).stdout)["process_bytes"]
+                then = json.loads(self.run_it(*line, *given).stdout)["least_budget_bytes"]
                 self.assertEqual(then, need - remedy["saved_bytes"], remedy)
 
-    def test_a_remedy_names_the_options_that_must_go_with_it(self):
+    def test_a_remedy_can_be_typed_whatever_else_the_file_says(self):
         larger = RUN_FILE.replace("batch_size = 2", "batch_size = 64")
         self.write("run.toml", larger.replace("lr = 1e-2", "lr = 1e-2\nbetas = [0.9, 0.95]"))
-        self.refused(3, "--set optimizer.name=sgd without optimizer.betas (no moments)", "train", "run.toml", "--set",
-                     "memory.ram=20MiB")
+        self.refused(3, "--set optimizer.name=sgd: ", "train", "run.toml", "--set", "memory.ram=20MiB")
+        self.assertEqual(self.run_it("plan", "run.toml", "--set", "optimizer.name=sgd").returncode, 0)
+
+    def test_a_resume_with_other_options_keeps_both_run_files(self):
+        self.assertEqual(self.run_it("train", "run.toml").returncode, 0)
+        done = self.run_it("train", "run.toml", "--resume", "--set", "steps=14", "--set", "lr=2e-3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("options changed since the run began: train.steps 12 → 14, optimizer.lr 0.01 → 0.002; the run "
+                      "file of before is run/run.1.toml", done.stderr)
+        for name, steps in [("run.toml", 14), ("run.1.toml", 12)]:
+            with open(os.path.join(self.path, "run", name)) as file:
+                self.assertIn(f"\nsteps = {steps}\n", file.read())
+        self.assertEqual(self.run_it("train", "run/run.toml", "--resume").stderr, "")
+
+    def test_the_plan_of_a_run_is_what_its_end_says(self):
+        for ram in ["40MiB", "300MiB"]:
+            shutil.rmtree(os.path.join(self.path, "run"), ignore_errors=True)
+            plan = json.loads(self.run_it("plan", "run.toml", "--ram", ram, "--json").stdout)
+            done = self.run_it("train", "run.toml", "--ram", ram, "--json")
+            end = json.loads(done.stdout.splitlines()[-1])
+            self.assertEqual(plan["process_bytes"], end["needed_bytes"])
+            self.assertEqual(ram == "300MiB", plan["process_bytes"] > plan["least_budget_bytes"], "the byte model")
+
+    def test_missing_data_are_said_at_once(self):
+        done = self.refused(4, "run.toml:10: [data] train names 'text.txt', which does not exist", "train",
+                            self.without_text())
+        self.assertEqual(done.stdout, "")
+
+    def without_text(self):
+        os.remove(os.path.join(self.path, "text.txt"))
+        return "run.toml"
 
     def test_given_rates_make_the_prediction_the_same_each_time(self):
         for words in [["plan", "mlp-mnist"], ["plan", "mlp-mnist", "--inference"], ["plan", "run.toml"],

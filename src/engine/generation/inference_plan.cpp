@@ -39,17 +39,13 @@ Result<InferencePlan> plan_inference(const RunConfig& config, Environment& envir
   auto plan = plan_size(size, ram);
   // One token of one text has neither batch nor sequence to make smaller.
   if (plan.ok() || run.model.decoder) return plan;
-  return with_remedies(plan.error(), {.size = size,
-                                      .needed_bytes = [&](const JobSize& other) -> Result<int64_t> {
-                                        PLIMSOLL_ASSIGN(const InferencePlan smaller, plan_size(other, std::nullopt));
-                                        return smaller.need.total_bytes();
-                                      },
-                                      .option =
-                                          [&](const JobSize& other) {
-                                            return other.batch != size.batch
-                                                       ? "--set train.batch_size=1"
-                                                       : "--set data.seq_len=" + std::to_string(other.seq);
-                                          }});
+  const auto needed_bytes = [&](const JobSize& other) -> Result<int64_t> {
+    PLIMSOLL_ASSIGN(const InferencePlan smaller, plan_size(other, std::nullopt));
+    return smaller.need.total_bytes();
+  };
+  return with_remedies(plan.error(), {.size = size, .needed_bytes = needed_bytes, .option = [&](const JobSize& other) {
+                                        return run_file_options(size, other);
+                                      }});
 }
 
 }  // namespace plimsoll::engine

@@ -40,14 +40,10 @@ std::vector<std::string> section_names() {
   return names;
 }
 
-bool is_given_in_vain(const RunOption& option, const RunConfig& config) {
-  return config.origins.contains(id_of(option)) && !applies(option, config);
-}
-
 /// A key that would only be parsed is refused.
 Status check_uses(const RunConfig& config) {
   for (const RunOption& option : run_options())
-    if (is_given_in_vain(option, config))
+    if (config.origins.contains(id_of(option)) && !applies(option, config))
       return invalid_argument(fmt::format("{} has no use here: it needs {}; remove it, or change {}",
                                           config.at(option.section, option.key), option.condition.need(),
                                           option.condition.key));
@@ -176,6 +172,12 @@ std::string nearest_choice(const RunOption& option, const toml::node& node) {
   return choice == nullptr || text == nullptr ? "" : suggest(text->get(), choice->choices);
 }
 
+/// Gives an option its default.
+void reset(const RunOption& option, RunConfig& config) {
+  RunConfig defaults;
+  std::visit([&](const auto& type) { type.at(config) = type.at(defaults); }, option.type);
+}
+
 // --- Keys that do not exist. -----------------------------------------------------------------------------------------
 
 /// "; did you mean 'x'?" or "; it belongs to [y]", or "" where nothing is near.
@@ -206,8 +208,9 @@ class Loader {
       return invalid_argument(fmt::format("{}: {}", place(file.error().source().begin), file.error().description()));
     for (const auto& [section, node] : file.table())
       PLIMSOLL_RETURN_IF_ERROR(read_section(std::string(section.str()), section.source().begin, node));
-    const auto in_file = config_.origins;
-    for (const std::string& text : overrides) PLIMSOLL_RETURN_IF_ERROR(read_override(text, in_file));
+    const RunConfig in_file = config_;
+    for (const std::string& text : overrides) PLIMSOLL_RETURN_IF_ERROR(read_override(text, in_file.origins));
+    forget_what_overrides_replaced(in_file);
     fill_defaults();
     PLIMSOLL_RETURN_IF_ERROR(check_presence());
     PLIMSOLL_RETURN_IF_ERROR(check_uses(config_));
@@ -269,6 +272,19 @@ class Loader {
     const toml::node* node = parsed ? parsed.table().get("value") : nullptr;
     const toml::value<std::string> plain(value);
     return read_value(*option, node == nullptr || parsed.table().size() != 1 ? plain : *node, origin);
+  }
+
+  /// A key that the file gives and uses, and that has no use beside an override, goes with what it belonged to: with
+  /// --set optimizer.name=sgd the file's betas.
+  void forget_what_overrides_replaced(const RunConfig& in_file) {
+    for (const RunOption& option : run_options()) {
+      const std::string id = id_of(option);
+      const auto before = in_file.origins.find(id);
+      const bool is_of_file = before != in_file.origins.end() && config_.origins.at(id) == before->second;
+      if (!is_of_file || !applies(option, in_file) || applies(option, config_)) continue;
+      config_.origins.erase(id);
+      reset(option, config_);
+    }
   }
 
   void forget_epochs() {
@@ -385,11 +401,16 @@ std::string RunConfig::at(const std::string& section, const std::string& key) co
   return fmt::format("{}[{}] {}", origin == origins.end() ? "" : origin->second + ": ", section, key);
 }
 
-std::vector<std::string> unused_options(const RunConfig& config) {
-  std::vector<std::string> ids;
-  for (const RunOption& option : run_options())
-    if (is_given_in_vain(option, config)) ids.push_back(id_of(option));
-  return ids;
+std::vector<std::string> changed_options(const RunConfig& then, const RunConfig& now) {
+  std::vector<std::string> changes;
+  for (const RunOption& option : run_options()) {
+    const std::string before = applies(option, then) ? value_text(option, then) : "";
+    const std::string after = applies(option, now) ? value_text(option, now) : "";
+    if (before != after)
+      changes.push_back(fmt::format("{} {} → {}", id_of(option), before.empty() ? "unused" : before,
+                                    after.empty() ? "unused" : after));
+  }
+  return changes;
 }
 
 Result<RunConfig> try_parse_run_config(const std::string& text, const std::string& name,

@@ -94,7 +94,8 @@ struct RunConfig {
 };
 
 /// Reads a run file and puts `overrides` ("train.batch_size=16", or "batch_size=16" where one section alone has the
-/// key; a value in TOML, or plain text) over it. Relative paths stay as they are, so they mean the working directory.
+/// key; a value in TOML, or plain text) over it. What the file says and has no use beside an override is forgotten.
+/// Relative paths stay as they are, so they mean the working directory.
 ///
 /// Errors: io, for a file that cannot be read; invalid_argument, one line with file, line and key, for what is no TOML,
 /// unknown sections and keys (with the nearest that exists), wrong types, values out of range, options that the chosen
@@ -105,9 +106,8 @@ Result<RunConfig> try_load_run_config(const std::string& path, std::span<const s
 Result<RunConfig> try_parse_run_config(const std::string& text, const std::string& name,
                                        std::span<const std::string> overrides = {});
 
-/// The options that were given and have no use beside the others, which try_load_run_config refuses: for a config that
-/// was changed since. Returns: "section.key", in the order of the option table.
-std::vector<std::string> unused_options(const RunConfig& config);
+/// The options that differ, e.g. "optimizer.lr 0.002 → 0.009", in the order of the option table.
+std::vector<std::string> changed_options(const RunConfig& then, const RunConfig& now);
 
 /// Every option in force as a run file that reads back to the same config.
 std::string to_toml(const RunConfig& config);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -81,6 +82,32 @@ TEST(RunConfig, OverridesReplaceWhatTheFileSays) {
   EXPECT_EQ(config.memory.ram, mebibytes(2048));
   EXPECT_EQ(config.data.separator, "\n");
   EXPECT_TRUE(config.optimizer.amsgrad);
+}
+
+TEST(RunConfig, WhatAnOverrideLeavesWithoutUseIsForgotten) {
+  const std::string file =
+      "[data]\ntrain = 'text'\ntokenizer = 'sentencepiece'\nvocab_size = 500\n[train]\nsteps = 1\n"
+      "[optimizer]\nbetas = [0.5, 0.6]\n";
+  const std::vector<std::string> overrides{"optimizer.name=sgd", "data.tokenizer=bytes"};
+  const RunConfig config = try_parse_run_config(file, "run.toml", overrides).value();
+  EXPECT_FALSE(config.origins.contains("optimizer.betas"));
+  EXPECT_EQ(config.optimizer.betas, RunConfig().optimizer.betas);
+  EXPECT_EQ(config.data.vocab_size, RunConfig().data.vocab_size);
+  // What had no use before, or is given on the command line too, is refused as ever.
+  const std::vector<std::string> both{"optimizer.name=sgd", "optimizer.betas=0.1,0.2"};
+  EXPECT_FALSE(try_parse_run_config(file, "run.toml", both).ok());
+  EXPECT_FALSE(try_parse_run_config(file + "momentum = 0.9\n", "run.toml", std::vector<std::string>{"lr=1"}).ok());
+}
+
+TEST(RunConfig, ChangedOptionsAreNamedWithBothValues) {
+  RunConfig then, now;
+  then.optimizer.lr = 0.002;
+  now.optimizer.lr = 0.009;
+  now.optimizer.name = "sgd";
+  EXPECT_TRUE(changed_options(then, then).empty());
+  const auto changes = changed_options(then, now);
+  EXPECT_NE(std::ranges::find(changes, "optimizer.lr 0.002 → 0.009"), changes.end());
+  EXPECT_NE(std::ranges::find(changes, "optimizer.name \"adamw\" → \"sgd\""), changes.end());
 }
 
 TEST(RunConfig, EpochsOnTheCommandLineReplaceStepsInTheFile) {

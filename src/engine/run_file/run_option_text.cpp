@@ -69,6 +69,10 @@ std::string docs_intro() {
          "force,\n"
          "defaults included, is written to `run.toml` in the run folder, which is itself a run file.\n"
          "\n"
+         "A key of the file that has no use beside an override is forgotten: `--set optimizer.name=sgd` goes well with "
+         "betas "
+         "in the file.\n"
+         "\n"
          "A key that does not exist, a value of the wrong type or out of range, and an option that the chosen "
          "optimizer,\n"
          "schedule, tokenizer or model has no use for end the run before anything is read, with file, line and key.\n";

@@ -1,7 +1,5 @@
 #include "engine/training/run_plan.h"
 
-#include <fmt/format.h>
-
 #include "engine/remedies.h"
 #include "engine/run_file/resolved_run.h"
 #include "hardware/probe_memory.h"
@@ -33,30 +31,13 @@ JobSize size_of(const RunConfig& config) {
           .tokenizer = trains_tokenizer ? "sentencepiece" : ""};
 }
 
-/// The run file with another size, and without the options that have no use beside it: `dropped` names them.
-RunConfig resized(RunConfig config, const JobSize& size, std::vector<std::string>& dropped) {
+RunConfig resized(RunConfig config, const JobSize& size) {
   config.train.batch_size = size.batch;
   config.train.accumulate = size.microbatches;
   config.data.seq_len = size.seq;
   config.optimizer.name = size.optimizer;
   if (size.tokenizer != size_of(config).tokenizer) config.data.tokenizer = size.tokenizer;
-  dropped = unused_options(config);
-  for (const std::string& id : dropped) config.origins.erase(id);
   return config;
-}
-
-/// What to add to the command line, and what to take out of the run file, to get from one size to another.
-std::string option_for(const RunConfig& config, const JobSize& now, const JobSize& size) {
-  std::vector<std::string> dropped;
-  resized(config, size, dropped);
-  const std::string without = dropped.empty() ? "" : " without " + fmt::format("{}", fmt::join(dropped, ", "));
-  if (size.batch != now.batch)
-    return fmt::format("--set train.batch_size={} --set train.accumulate={}{} (the same update in smaller parts)",
-                       size.batch, size.microbatches, without);
-  if (size.seq != now.seq) return fmt::format("--set data.seq_len={}{}", size.seq, without);
-  if (size.optimizer != now.optimizer)
-    return fmt::format("--set optimizer.name={}{} (no moments)", size.optimizer, without);
-  return fmt::format("--set data.tokenizer={}{} (none to train)", size.tokenizer, without);
 }
 
 Result<SessionPlan> try_plan(const ResolvedRun& run, Environment& environment, std::optional<Bytes> ram) {
@@ -82,20 +63,18 @@ Result<RunPlan> plan_run(RunConfig config, Environment& environment) {
   auto plan = try_plan(run, environment, ram);
   if (plan.ok()) {
     // The byte model is counted where there is room for it; no budget is refused for its sake.
-    const int64_t with_bytes = plan->need.runtime_bytes + run.needs.baseline_bytes;
-    const bool counts_bytes = run.needs.baseline_bytes > 0 && with_bytes <= ram.value;
-    return RunPlan{std::move(run.config), std::move(run.model), ram, std::move(plan).value(),
-                   counts_bytes ? with_bytes : 0};
+    if (plan->need.runtime_bytes + run.needs.baseline_bytes <= ram.value)
+      plan->need.comparison_bytes = run.needs.baseline_bytes;
+    return RunPlan{std::move(run.config), std::move(run.model), ram, std::move(plan).value()};
   }
   const JobSize size = size_of(run.config);
   const auto needed_bytes = [&](const JobSize& other_size) -> Result<int64_t> {
-    std::vector<std::string> dropped;
-    PLIMSOLL_ASSIGN(const ResolvedRun other, try_resolve(resized(config, other_size, dropped), environment.ops()));
+    PLIMSOLL_ASSIGN(const ResolvedRun other, try_resolve(resized(config, other_size), environment.ops()));
     PLIMSOLL_ASSIGN(const SessionPlan other_plan, try_plan(other, environment, std::nullopt));
     return other_plan.need.total_bytes();
   };
   return with_remedies(plan.error(), {.size = size, .needed_bytes = needed_bytes, .option = [&](const JobSize& other) {
-                                        return option_for(config, size, other);
+                                        return run_file_options(size, other);
                                       }});
 }
 

@@ -12,8 +12,6 @@ struct RunPlan {
   ModelChoice model;
   Bytes ram;  ///< budget of the whole process: the run file's, or what the machine can give
   SessionPlan session;
-  /// Of the process while a text's byte model is counted; 0 where it is not, e.g. for want of room.
-  int64_t counting_bytes = 0;
 };
 
 /// Resolves and plans a run. Reads nothing but a tokenizer that is there already.

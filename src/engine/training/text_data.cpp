@@ -170,6 +170,15 @@ void give_back_freed_memory() {
 
 }  // namespace
 
+Status check_data_exist(const RunConfig& config) {
+  for (const auto& [key, paths] : {std::pair("train", &config.data.train), std::pair("valid", &config.data.valid)})
+    for (const std::string& path : *paths) {
+      PLIMSOLL_ASSIGN(const bool exists, formats::try_exists(path));
+      if (!exists) return io_error(config.at("data", key) + " names '" + path + "', which does not exist");
+    }
+  return {};
+}
+
 Result<TextData> try_prepare_text(const RunConfig& config, const std::string& folder, const ModelChoice& model,
                                   bool counts_bytes, PreparationProgress progress) {
   auto out = config.data.kind == "text"

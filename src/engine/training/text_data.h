@@ -25,6 +25,9 @@ struct TextData {
   double baseline_bits_per_byte = 0;              ///< of a ByteNgram on the validation text; 0 where it was not counted
 };
 
+/// That the files or folders which the run file names exist, without a look into them. Errors: io.
+Status check_data_exist(const RunConfig& config);
+
 /// Says what is being done and how far it is, from 0 to 1; returns false to stop.
 using PreparationProgress = FunctionRef<bool(const std::string& what, double share)>;
 

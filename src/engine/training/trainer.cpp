@@ -1,6 +1,9 @@
 #include "engine/training/trainer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <numbers>
 
@@ -26,6 +29,7 @@ int64_t bytes_of(const std::vector<plan::Plan::Holder>& holders, Category catego
 }  // namespace
 
 Result<std::unique_ptr<Trainer>> Trainer::make(RunConfig config, Environment& environment) {
+  PLIMSOLL_RETURN_IF_ERROR(check_data_exist(config));
   PLIMSOLL_ASSIGN(RunPlan plan, plan_run(std::move(config), environment));
   return std::unique_ptr<Trainer>(new Trainer(std::move(plan), environment));
 }
@@ -35,8 +39,7 @@ Trainer::Trainer(RunPlan plan, Environment& environment)
       environment_(environment),
       ram_(plan.ram),
       model_(std::move(plan.model)),
-      plan_(std::move(plan.session)),
-      counting_bytes_(plan.counting_bytes) {}
+      plan_(std::move(plan.session)) {}
 
 Status Trainer::start(bool resume_run, PreparationProgress progress) {
   const std::string& path = config_.run.folder;
@@ -52,11 +55,12 @@ Status Trainer::start_in_folder(bool resume_run, PreparationProgress progress) {
   std::optional<ResumePoint> before;
   if (resume_run) {
     PLIMSOLL_ASSIGN(before, find_resume_point());
-  } else {
-    PLIMSOLL_RETURN_IF_ERROR(formats::try_write_file(folder_->path() + "/run.toml", to_toml(config_)));
+    PLIMSOLL_RETURN_IF_ERROR(note_changed_options());
   }
+  PLIMSOLL_RETURN_IF_ERROR(formats::try_write_file(folder_->path() + "/run.toml", to_toml(config_)));
   PLIMSOLL_RETURN_IF_ERROR(check_disk(resume_run));
-  PLIMSOLL_ASSIGN(data_, try_prepare_text(config_, config_.run.folder, model_, counting_bytes_ > 0, progress));
+  PLIMSOLL_ASSIGN(data_,
+                  try_prepare_text(config_, config_.run.folder, model_, plan().need.comparison_bytes > 0, progress));
   if (before) PLIMSOLL_RETURN_IF_ERROR(check_same_files(before->state.data_checksums, data_.files));
   PLIMSOLL_RETURN_IF_ERROR(check_sample_prompt());
   PLIMSOLL_ASSIGN(batches_, make_run_batches(config_, model_, data_));
@@ -121,6 +125,24 @@ Result<std::optional<Trainer::ResumePoint>> Trainer::find_resume_point() {
   PLIMSOLL_ASSIGN(TrainingState state, read_training_state(latest.folder));
   PLIMSOLL_RETURN_IF_ERROR(check_same_settings(state.settings, lasting_settings(config_)));
   return std::optional(ResumePoint{std::move(latest.folder), std::move(state)});
+}
+
+/// Where the run file in the folder says otherwise, it is kept under another name: run.toml is what is in force.
+Status Trainer::note_changed_options() {
+  const std::string path = folder_->path() + "/run.toml";
+  auto then = try_load_run_config(path);
+  if (!then.ok()) return then.error().with_context("the run folder's own run file");
+  then->run = config_.run;  // where and on how many threads it runs changes no result
+  const std::vector<std::string> changes = changed_options(*then, config_);
+  if (changes.empty()) return {};
+  std::string kept = path;
+  for (int i = 1; std::filesystem::exists(kept); ++i) kept = fmt::format("{}/run.{}.toml", folder_->path(), i);
+  std::error_code fault;
+  std::filesystem::copy_file(path, kept, fault);
+  if (fault) return io_error("cannot copy '" + path + "' to '" + kept + "': " + fault.message());
+  resume_warnings_.push_back(fmt::format("options changed since the run began: {}; the run file of before is {}",
+                                         fmt::join(changes, ", "), kept));
+  return {};
 }
 
 Status Trainer::load(const ResumePoint& from) {

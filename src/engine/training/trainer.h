@@ -65,10 +65,12 @@ class Trainer {
   const std::vector<std::string>& resume_warnings() const { return resume_warnings_; }
   /// The step of the newest checkpoint that this run loaded or saved; -1 before there is one.
   int64_t saved_step() const { return saved_step_; }
-  /// The most that the process holds at any time: the plan's need, or more where a byte model is counted first.
-  int64_t planned_bytes() const { return std::max(plan().need.total_bytes(), counting_bytes_); }
+  /// The most that the process holds at any time.
+  int64_t planned_bytes() const { return plan().need.planned_bytes(); }
   /// Whether a text's byte model is left out because the budget has no room for it.
-  bool leaves_bytes_out() const { return data_.validation && !data_.train_text.empty() && counting_bytes_ == 0; }
+  bool leaves_bytes_out() const {
+    return data_.validation && !data_.train_text.empty() && plan().need.comparison_bytes == 0;
+  }
   int64_t total_steps() const { return total_steps_; }
   int64_t step_count() const { return step_; }
   /// Samples drawn so far, those of skipped updates too: what tells one attempt of an update from the next.
@@ -107,6 +109,7 @@ class Trainer {
   Status check_sample_prompt() const;
   Status set_length();
   Result<std::optional<ResumePoint>> find_resume_point();
+  Status note_changed_options();
   Status load(const ResumePoint& from);
   Status fill_update();
   Result<StepReport> handle_non_finite(StepReport report, runtime::InstructionId failed);
@@ -123,7 +126,6 @@ class Trainer {
   RunBatches batches_;
   std::vector<std::vector<int32_t>> fields_;  ///< of one update, by field
   std::vector<std::span<int32_t>> field_spans_;
-  int64_t counting_bytes_ = 0;  ///< RunPlan's
   int64_t saved_step_ = -1;
   int64_t step_ = 0;
   int64_t sample_ = 0;
