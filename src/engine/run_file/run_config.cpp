@@ -280,7 +280,9 @@ class Loader {
     for (const RunOption& option : run_options()) {
       const std::string id = id_of(option);
       const auto before = in_file.origins.find(id);
-      const bool is_of_file = before != in_file.origins.end() && config_.origins.at(id) == before->second;
+      const auto now = config_.origins.find(id);
+      const bool is_of_file =
+          before != in_file.origins.end() && now != config_.origins.end() && now->second == before->second;
       if (!is_of_file || !applies(option, in_file) || applies(option, config_)) continue;
       config_.origins.erase(id);
       reset(option, config_);

@@ -86,7 +86,8 @@ TEST(RunConfig, OverridesReplaceWhatTheFileSays) {
 
 TEST(RunConfig, WhatAnOverrideLeavesWithoutUseIsForgotten) {
   const std::string file =
-      "[data]\ntrain = 'text'\ntokenizer = 'sentencepiece'\nvocab_size = 500\n[train]\nsteps = 1\n"
+      "[model]\nname = 'gpt2'\n[data]\ntrain = 'text'\ntokenizer = 'sentencepiece'\nvocab_size = 500\n[train]\nsteps = "
+      "1\n"
       "[optimizer]\nbetas = [0.5, 0.6]\n";
   const std::vector<std::string> overrides{"optimizer.name=sgd", "data.tokenizer=bytes"};
   const RunConfig config = try_parse_run_config(file, "run.toml", overrides).value();

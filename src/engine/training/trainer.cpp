@@ -15,6 +15,7 @@
 #include "engine/diagnose.h"
 #include "engine/generation/generate.h"
 #include "engine/training/lasting_settings.h"
+#include "formats/file_reader.h"
 #include "formats/file_writer.h"
 
 namespace plimsoll::engine {
@@ -29,8 +30,8 @@ int64_t bytes_of(const std::vector<plan::Plan::Holder>& holders, Category catego
 }  // namespace
 
 Result<std::unique_ptr<Trainer>> Trainer::make(RunConfig config, Environment& environment) {
-  PLIMSOLL_RETURN_IF_ERROR(check_data_exist(config));
   PLIMSOLL_ASSIGN(RunPlan plan, plan_run(std::move(config), environment));
+  PLIMSOLL_RETURN_IF_ERROR(check_data_exist(plan.config));
   return std::unique_ptr<Trainer>(new Trainer(std::move(plan), environment));
 }
 
@@ -130,6 +131,8 @@ Result<std::optional<Trainer::ResumePoint>> Trainer::find_resume_point() {
 /// Where the run file in the folder says otherwise, it is kept under another name: run.toml is what is in force.
 Status Trainer::note_changed_options() {
   const std::string path = folder_->path() + "/run.toml";
+  PLIMSOLL_ASSIGN(const bool exists, formats::try_exists(path));
+  if (!exists) return {};
   auto then = try_load_run_config(path);
   if (!then.ok()) return then.error().with_context("the run folder's own run file");
   then->run = config_.run;  // where and on how many threads it runs changes no result

@@ -170,9 +170,11 @@ TEST_F(TrainerTest, AResumeByAnotherProgramSaysThatBitsMayDiffer) {
   trainer.reset();
   trainer = make("hash", {"train.batch_size=1", "train.accumulate=4"});
   trainer->start(true, quiet_).value();
-  EXPECT_THAT(trainer->resume_warnings(),
-              testing::ElementsAre(
-                  testing::StartsWith("the checkpoint was made by another program (compile hash " + hash + ", now ")));
+  EXPECT_THAT(
+      trainer->resume_warnings(),
+      testing::ElementsAre(
+          testing::StartsWith("options changed since the run began: train.batch_size 2 → 1, train.accumulate 2 → 4;"),
+          testing::StartsWith("the checkpoint was made by another program (compile hash " + hash + ", now ")));
 }
 
 TEST_F(TrainerTest, AResumeNoticesOneTokenThatIsNotWhatItWas) {
