@@ -14,8 +14,6 @@ namespace plimsoll::apps {
 
 namespace {
 
-using nlohmann::ordered_json;
-
 /// How a field whose name ends so is shown to people.
 struct Unit {
   std::string_view suffix;
@@ -43,29 +41,37 @@ std::string words(std::string_view name) {
 }
 
 /// "median_s": 0.0021 as "median" and "2.10 ms".
-std::pair<std::string, std::string> readable(const std::string& name, const ordered_json& value) {
-  if (value.is_string()) return {words(name), printable(value.get<std::string>())};
-  if (!value.is_number()) return {words(name), value.dump()};
-  const auto number = value.get<double>();
+std::pair<std::string, std::string> readable(const std::string& name, double number) {
   for (const Unit& unit : kUnits) {
     if (!name.ends_with(unit.suffix)) continue;
     const size_t hidden = unit.suffix.starts_with('_') ? unit.suffix.size() : 0;
     return {words(name.substr(0, name.size() - hidden)), unit.show(number)};
   }
   if (name.starts_with("share")) return {words(name), fmt::format("{:.1f} %", 100 * number)};
-  return {words(name), value.is_number_float() ? fmt::format("{:.4g}", number) : value.dump()};
+  return {words(name), fmt::format("{:.4g}", number)};
+}
+
+std::pair<std::string, std::string> readable(const Field& field) {
+  const auto& value = field.value.get();
+  if (const auto* text = std::get_if<std::string>(&value)) return {words(field.name), printable(*text)};
+  if (const auto* truth = std::get_if<bool>(&value)) return {words(field.name), *truth ? "yes" : "no"};
+  if (const auto* number = std::get_if<double>(&value)) return readable(field.name, *number);
+  const int64_t whole = std::get<int64_t>(value);
+  const bool has_unit = std::ranges::any_of(kUnits, [&](const Unit& u) { return field.name.ends_with(u.suffix); });
+  if (has_unit) return readable(field.name, static_cast<double>(whole));
+  return {words(field.name), std::to_string(whole)};
 }
 
 }  // namespace
 
-Status print_rows(bool json, const ordered_json& fields) {
+Status print_rows(bool json, const Fields& fields) {
   if (json) {
     print_json(fields);
     return {};
   }
-  for (const auto& [name, value] : fields.items()) {
-    if (name == "event" || value.is_null()) continue;
-    const auto [label, text] = readable(name, value);
+  for (const Field& field : fields) {
+    if (field.name == "event" || field.value.is_null()) continue;
+    const auto [label, text] = readable(field);
     std::printf("%-24s %s\n", label.c_str(), text.c_str());
   }
   return {};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/command.h"
+#include "apps/fields.h"
 
 namespace plimsoll::apps {
 
@@ -12,6 +13,6 @@ void add_bench_optimizer(CLI::App& bench, Action& action);
 void add_bench_step(CLI::App& bench, Action& action);
 
 /// Prints the fields of one measurement: a line each with units, or one JSON object, whose "event" says which it is.
-Status print_rows(bool json, const nlohmann::ordered_json& fields);
+Status print_rows(bool json, const Fields& fields);
 
 }  // namespace plimsoll::apps

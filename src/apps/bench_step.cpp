@@ -113,7 +113,7 @@ Status run(const Options& o) {
   std::sort(seconds.begin() + 2, seconds.end());
   const double median = seconds[2 + (seconds.size() - 2) / 2];
   const bool has_sequence = !std::holds_alternative<models::MlpConfig>(config);
-  const nlohmann::ordered_json seq = has_sequence ? nlohmann::ordered_json(o.step.tokens()) : nullptr;
+  const FieldValue seq = has_sequence ? FieldValue(o.step.tokens()) : nullptr;
   return print_rows(o.json, {{"event", "bench_step"},
                              {"model", o.step.model},
                              {"dtype", "f32"},

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/result.h"
@@ -23,11 +22,5 @@ void add_train(CLI::App& app, Action& action);
 /// The exit code of an error: 2 bad input, 3 does not fit, 4 io, 5 damaged file, 6 unsupported, 7 no memory, 130
 /// stopped.
 int exit_code(ErrorCode code);
-
-/// The object on one line. Names and text may hold any bytes; what is not UTF-8 is replaced, so that it is always JSON.
-std::string to_line(const nlohmann::ordered_json& object);
-
-/// Prints one JSON object as one line.
-void print_json(const nlohmann::ordered_json& object);
 
 }  // namespace plimsoll::apps

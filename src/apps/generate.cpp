@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "apps/command.h"
+#include "apps/fields.h"
 #include "apps/messages.h"
 #include "apps/shared_options.h"
 #include "apps/stop_signal.h"

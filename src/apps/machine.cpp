@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "apps/command.h"
+#include "apps/fields.h"
 #include "apps/messages.h"
 #include "apps/shared_options.h"
 #include "backends/cpu/onednn_rate.h"
@@ -25,7 +26,7 @@ struct Options {
 };
 
 /// One fact: an object for programs, whose "event" says which; a name and words for people.
-void print(bool json, const nlohmann::ordered_json& fields, const std::string& name, const std::string& words) {
+void print(bool json, const Fields& fields, const std::string& name, const std::string& words) {
   if (json) return print_json(fields);
   std::printf("%-24s %s\n", name.c_str(), printable(words).c_str());
   std::fflush(stdout);
@@ -66,13 +67,13 @@ void print_memory(bool json, const hardware::MemoryMeasurement& memory) {
 /// One thread of oneDNN; no op of ours has these types yet.
 void print_library_rate(bool json, const char* dtype, const char* unit, backends::cpu::ProductTypes types) {
   const double rate = backends::cpu::measure_onednn_rate(types);
-  nlohmann::ordered_json fields{{"event", "matmul"}, {"dtype", dtype}, {"threads", 1}};
+  Fields fields{{"event", "matmul"}, {"dtype", dtype}, {"threads", 1}};
   std::string words;
   if (rate > 0) {
-    fields["gflops_per_s"] = rate / 1e9;
+    fields.push_back({"gflops_per_s", rate / 1e9});
     words = report::to_quantity(rate, unit);
   } else {
-    fields["unavailable"] = "oneDNN has no kernel for this processor";
+    fields.push_back({"unavailable", "oneDNN has no kernel for this processor"});
     words = "not available: oneDNN has no kernel for this processor";
   }
   print(json, fields, on_threads(std::string("matmul ") + dtype, 1), words);
@@ -93,17 +94,17 @@ Status print_products(bool json, const hardware::Cores& cores) {
 
 Status print_disk(const Options& o) {
   PLIMSOLL_ASSIGN(const auto disk, hardware::try_measure_disk(o.folder, mebibytes(256)));
-  nlohmann::ordered_json fields{{"event", "disk"}, {"folder", o.folder}};
+  Fields fields{{"event", "disk"}, {"folder", o.folder}};
   std::string words = "read " + report::to_quantity(disk.read.value, "B/s") + ", write " +
                       report::to_quantity(disk.write.value, "B/s") + ", latency " +
                       report::to_duration(disk.latency_ns * 1e-9) + ", in " + named(o.folder);
   if (disk.cached_because) {
-    fields["cached_because"] = *disk.cached_because;
+    fields.push_back({"cached_because", *disk.cached_because});
     words += ", through the page cache: " + *disk.cached_because;
   }
-  fields["read_mb_per_s"] = disk.read.value / 1e6;
-  fields["write_mb_per_s"] = disk.write.value / 1e6;
-  fields["latency_us"] = disk.latency_ns / 1e3;
+  fields.push_back({"read_mb_per_s", disk.read.value / 1e6});
+  fields.push_back({"write_mb_per_s", disk.write.value / 1e6});
+  fields.push_back({"latency_us", disk.latency_ns / 1e3});
   print(o.json, fields, "disk", words);
   return {};
 }

@@ -26,15 +26,6 @@ int exit_code(ErrorCode code) {
   return 1;
 }
 
-std::string to_line(const nlohmann::ordered_json& object) {
-  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
-void print_json(const nlohmann::ordered_json& object) {
-  std::printf("%s\n", to_line(object).c_str());
-  std::fflush(stdout);
-}
-
 namespace {
 
 /// Asked for before the options are parsed, as the parser's errors are told like all others.

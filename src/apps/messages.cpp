@@ -2,17 +2,18 @@
 
 #include <cstdio>
 
-#include "apps/command.h"
+#include "apps/fields.h"
 #include "core/printable.h"
 #include "report/refusal.h"
 
 namespace plimsoll::apps {
 namespace {
 
+void print_line(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
+
 void print_message(const char* event, const std::string& message, bool json) {
-  const std::string line =
-      json ? to_line({{"event", event}, {"message", message}}) : event + (": " + printable(message));
-  std::fputs((line + "\n").c_str(), stderr);
+  if (json) return print_line(to_line({{"event", event}, {"message", message}}));
+  print_line(event + (": " + printable(message)));
 }
 
 }  // namespace
@@ -22,9 +23,8 @@ void print_error(const Error& error, bool json) {
 }
 
 void print_exception(const std::exception& fault, bool json) {
-  const std::string line = json ? to_line({{"event", "error"}, {"error", "internal"}, {"message", fault.what()}})
-                                : "plimsoll: internal error: " + printable(fault.what());
-  std::fputs((line + "\n").c_str(), stderr);
+  if (json) return print_line(to_line({{"event", "error"}, {"error", "internal"}, {"message", fault.what()}}));
+  print_line("plimsoll: internal error: " + printable(fault.what()));
 }
 
 void print_warning(const std::string& message, bool json) { print_message("warning", message, json); }

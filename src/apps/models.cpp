@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "apps/command.h"
+#include "apps/fields.h"
 #include "apps/shared_options.h"
 #include "models/zoo.h"
 

@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
-#include "apps/command.h"
 #include "core/printable.h"
 #include "formats/file_writer.h"
 
@@ -70,10 +70,10 @@ void RunLog::show_preparation(const std::string& what, double share) {
   preparing_ = what;
 }
 
-Status RunLog::record(const nlohmann::ordered_json& object) {
-  metrics_ << to_line(object) << "\n" << std::flush;
+Status RunLog::record(const Fields& fields) {
+  metrics_ << to_line(fields) << "\n" << std::flush;
   if (!metrics_) return io_error("cannot write " + named(path_) + ": " + std::strerror(errno));
-  if (json_) print_json(object);
+  if (json_) print_json(fields);
   return {};
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "apps/fields.h"
 #include "core/result.h"
 
 namespace plimsoll::apps {
@@ -34,9 +34,9 @@ class RunLog {
   /// for each piece of work.
   void show_preparation(const std::string& what, double share);
 
-  /// Adds the object to the metrics and prints it under --json. Text that is not UTF-8 has its faulty bytes replaced.
+  /// Adds an object to the metrics and prints it under --json. Text that is not UTF-8 has its faulty bytes replaced.
   /// Errors: io, such as a full disk.
-  Status record(const nlohmann::ordered_json& object);
+  Status record(const Fields& fields);
 
  private:
   void end_counting_line();

@@ -32,8 +32,6 @@
 namespace plimsoll::apps {
 namespace {
 
-using nlohmann::ordered_json;
-
 struct Options {
   std::string path;
   std::vector<std::string> overrides;
@@ -48,7 +46,7 @@ struct Options {
 /// microbatches has more.
 constexpr int64_t kMostSpans = 1 << 16;
 
-ordered_json number_or_null(bool is_known, double number) { return is_known ? ordered_json(number) : ordered_json(); }
+FieldValue number_or_null(bool is_known, double number) { return is_known ? FieldValue(number) : nullptr; }
 
 /// A run from its plan to its sample, told to the log as it goes.
 class TrainCommand {
@@ -179,22 +177,24 @@ class TrainCommand {
                                        static_cast<double>(trainer_.total_steps() - trainer_.step_count())
                                  : 0;
     // A skipped update is an attempt at the step after those that were applied.
-    ordered_json object{{"event", "step"},
-                        {"step", r.is_skipped ? r.step + 1 : r.step},
-                        {"samples", trainer_.sample_count()},
-                        {"loss", number_or_null(!r.is_skipped, r.loss)},
-                        {"grad_norm", number_or_null(!r.is_skipped && r.grad_norm > 0, r.grad_norm)},
-                        {"lr", r.lr},
-                        {"tokens_per_s", rate},
-                        {"seconds", r.seconds},
-                        {"data_seconds", r.data_seconds},
-                        {"skipped", r.is_skipped}};
-    if (r.is_skipped) object["reason"] = r.reason;
+    Fields fields{{"event", "step"},
+                  {"step", r.is_skipped ? r.step + 1 : r.step},
+                  {"samples", trainer_.sample_count()},
+                  {"loss", number_or_null(!r.is_skipped, r.loss)},
+                  {"grad_norm", number_or_null(!r.is_skipped && r.grad_norm > 0, r.grad_norm)},
+                  {"lr", r.lr},
+                  {"tokens_per_s", rate},
+                  {"seconds", r.seconds},
+                  {"data_seconds", r.data_seconds},
+                  {"skipped", r.is_skipped}};
+    if (r.is_skipped) fields.push_back({"reason", r.reason});
     trainer_.session().read_runtime();
     const memory::Ledger& ledger = trainer_.session().ledger();
+    Fields bytes;
     for (const auto& row : ledger.rows())
-      object["memory"][std::string(to_string(row.space)) + "." + std::string(to_string(row.category))] = row.now.value;
-    PLIMSOLL_RETURN_IF_ERROR(log_.record(object));
+      bytes.push_back({fmt::format("{}.{}", to_string(row.space), to_string(row.category)), row.now.value});
+    fields.push_back({"memory", std::move(bytes)});
+    PLIMSOLL_RETURN_IF_ERROR(log_.record(fields));
     if (r.is_skipped) return {};
     report::Progress progress{.step = r.step,
                               .steps = trainer_.total_steps(),
@@ -275,7 +275,7 @@ class TrainCommand {
                     trainer_.sample(config.sample_prompt, config.sample_tokens,
                                     {.temperature = 0.5, .top_k = 40, .seed = static_cast<uint64_t>(config.seed)},
                                     [] { return StopSignal::received() == 0; }));
-    ordered_json object{
+    Fields fields{
         {"event", "sample"}, {"step", trainer_.step_count()}, {"prompt", config.sample_prompt}, {"text", text}};
     log_.say_lines("sample:\n" + config.sample_prompt + text);
     if (!trainer_.data().train_text.empty()) {
@@ -285,11 +285,11 @@ class TrainCommand {
       };
       PLIMSOLL_ASSIGN(const data::WordShare share,
                       data::try_count_known_words(trainer_.data().train_text, text, true, report));
-      object["known_word_share"] = share.share();
+      fields.push_back({"known_word_share", share.share()});
       log_.say(fmt::format("{:.1f} % of the sample's {} words occur in the training text", 100 * share.share(),
                            share.words));
     }
-    return log_.record(object);
+    return log_.record(fields);
   }
 
   const Options& options_;
