@@ -25,6 +25,7 @@
 #include "program/json.h"
 #include "report/chrome_trace.h"
 #include "report/progress.h"
+#include "report/quantities.h"
 #include "report/run_metrics.h"
 #include "report/run_page.h"
 #include "report/trace_recorder.h"
@@ -108,7 +109,6 @@ class TrainCommand {
     const int64_t first = trainer_.step_count();
     if (trainer_.saved_step() >= 0)
       log_.say(fmt::format("continues after update {}, the newest that is saved whole", first));
-    int64_t tokens = 0;
     if (first >= trainer_.total_steps())
       log_.say(fmt::format("update {} of {} is done already: nothing is left to train", first, trainer_.total_steps()));
     while (trainer_.step_count() < trainer_.total_steps()) {
@@ -117,16 +117,16 @@ class TrainCommand {
       auto stepped = traces ? traced_step() : trainer_.step();
       if (!stepped.ok()) return save_before(stepped.error());
       const engine::StepReport& report = *stepped;
-      tokens += report.tokens;
+      tokens_ += report.tokens;
       const int64_t done = trainer_.step_count();
       if (report.is_skipped) {
         log_.say("skipped an update: " + report.reason);
-        PLIMSOLL_RETURN_IF_ERROR(report_step(report, tokens, watch.seconds(), done - first));
+        PLIMSOLL_RETURN_IF_ERROR(report_step(report, watch.seconds(), done - first));
         continue;
       }
       const bool is_last = done == trainer_.total_steps();
       if (done % config.log_every == 0 || is_last || done == first + 1)
-        PLIMSOLL_RETURN_IF_ERROR(report_step(report, tokens, watch.seconds(), done - first));
+        PLIMSOLL_RETURN_IF_ERROR(report_step(report, watch.seconds(), done - first));
       if (config.eval_every > 0 && done % config.eval_every == 0 && !is_last)
         PLIMSOLL_RETURN_IF_ERROR(evaluate(config.eval_batches));
       if (config.checkpoint_every > 0 && done % config.checkpoint_every == 0 && !is_last)
@@ -171,8 +171,11 @@ class TrainCommand {
     return write("report.html", report::to_html(page));
   }
 
-  Status report_step(const engine::StepReport& r, int64_t tokens, double elapsed, int64_t steps) {
-    const double rate = static_cast<double>(tokens) / elapsed;
+  /// `elapsed` and `steps` since the run began or went on; tokens a second since the last report, so that a stall
+  /// shows.
+  Status report_step(const engine::StepReport& r, double elapsed, int64_t steps) {
+    const double rate = static_cast<double>(tokens_ - reported_.tokens) / (elapsed - reported_.seconds);
+    reported_ = {tokens_, elapsed};
     const double eta = steps > 0 ? elapsed / static_cast<double>(steps) *
                                        static_cast<double>(trainer_.total_steps() - trainer_.step_count())
                                  : 0;
@@ -252,7 +255,9 @@ class TrainCommand {
                                           {"train_seconds", train_seconds_},
                                           {"vmhwm_bytes", memory.peak_resident.value},
                                           {"needed_bytes", planned}}));
-    log_.say(fmt::format("trained for {:.1f} s; peak resident memory {} of {} planned", train_seconds_,
+    const std::string rate =
+        tokens_ > 0 ? ", " + report::to_rate(static_cast<double>(tokens_) / train_seconds_, "tokens") : "";
+    log_.say(fmt::format("trained for {:.1f} s{}; peak resident memory {} of {} planned", train_seconds_, rate,
                          to_string(memory.peak_resident), to_string(Bytes{planned})));
     return write_page();
   }
@@ -295,6 +300,11 @@ class TrainCommand {
   const Options& options_;
   engine::Trainer& trainer_;
   RunLog log_;
+  int64_t tokens_ = 0;  ///< of this process
+  struct Reported {
+    int64_t tokens = 0;
+    double seconds = 0;
+  } reported_;
   double train_seconds_ = 0;
   std::unique_ptr<report::TraceRecorder> recorder_;
 };

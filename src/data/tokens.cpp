@@ -86,11 +86,11 @@ Result<TokenizedText> try_tokenize(const TextPart& text, const Tokenizer& tokeni
   return done;
 }
 
-Result<int64_t> try_count_bytes(TokenSource& tokens, const Tokenizer& tokenizer, int64_t first) {
+Result<int64_t> try_count_bytes(TokenSource& tokens, const Tokenizer& tokenizer, int64_t first, int64_t end) {
   std::array<int32_t, kWindow> window;
   int64_t bytes = 0;
-  for (; first < tokens.size(); first += static_cast<int64_t>(kWindow)) {
-    const auto ids = std::span(window).first(std::min(kWindow, static_cast<size_t>(tokens.size() - first)));
+  for (; first < end; first += static_cast<int64_t>(kWindow)) {
+    const auto ids = std::span(window).first(std::min(kWindow, static_cast<size_t>(end - first)));
     PLIMSOLL_RETURN_IF_ERROR(tokens.try_read(first, ids));
     bytes += tokenizer.count_bytes(ids);
   }

@@ -70,7 +70,7 @@ struct TokenizedText {
 Result<TokenizedText> try_tokenize(const TextPart& text, const Tokenizer& tokenizer, const std::string& path,
                                    FunctionRef<bool(int64_t done, int64_t total)> progress);
 
-/// The bytes of text that the ids from `first` to the end stand for.
-Result<int64_t> try_count_bytes(TokenSource& tokens, const Tokenizer& tokenizer, int64_t first);
+/// The bytes of text that the ids [first, end) stand for. Requires: they exist. Errors: those of the source.
+Result<int64_t> try_count_bytes(TokenSource& tokens, const Tokenizer& tokenizer, int64_t first, int64_t end);
 
 }  // namespace plimsoll::data

@@ -25,7 +25,8 @@ TEST(Tokens, ATextBecomesAFileThatDecodesToIt) {
   std::vector<int32_t> ids(static_cast<size_t>(tokens->size()));
   tokens->try_read(0, ids).value();
   EXPECT_EQ(tokenizer->decode(ids), text);
-  EXPECT_EQ(try_count_bytes(*tokens, *tokenizer, 1).value(), std::ssize(text) - 1);
+  EXPECT_EQ(try_count_bytes(*tokens, *tokenizer, 1, tokens->size()).value(), std::ssize(text) - 1);
+  EXPECT_EQ(try_count_bytes(*tokens, *tokenizer, 1, 4).value(), 3);
 }
 
 TEST(Tokens, FilesAreKeptApartByTheTextsOwnSeparator) {

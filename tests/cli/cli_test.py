@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plimsoll program from outside: usage: cli_test.py PROGRAM"""
 import json
+import math
 import os
 import pathlib
 import re
@@ -389,6 +390,15 @@ class Cli(unittest.TestCase):
             end = json.loads(done.stdout.splitlines()[-1])
             self.assertEqual(plan["process_bytes"], end["needed_bytes"])
             self.assertEqual(ram == "300MiB", plan["process_bytes"] > plan["least_budget_bytes"], "the byte model")
+
+    def test_every_evaluation_has_the_bits_of_the_text_it_was_of(self):
+        done = self.run_it("train", "run.toml", "--set", "eval_every=4", "--set", "eval_batches=1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        evaluations = self.events("run", "evaluation")
+        self.assertEqual([e["step"] for e in evaluations], [4, 8, 12])
+        self.assertLess(evaluations[0]["targets"], evaluations[-1]["targets"])
+        for event in evaluations:  # a token is a byte
+            self.assertAlmostEqual(event["bits_per_byte"], event["loss"] / math.log(2), 9)
 
     def test_missing_data_are_said_at_once(self):
         done = self.refused(4, "run.toml:10: [data] train names 'text.txt', which does not exist", "train",

@@ -184,9 +184,6 @@ Result<TextData> try_prepare_text(const RunConfig& config, const std::string& fo
   auto out = config.data.kind == "text"
                  ? try_prepare_from_text(config, folder, model.text_vocab(), counts_bytes, progress)
                  : try_prepare_from_tokens(config, model);
-  if (out.ok() && out->validation && out->tokenizer) {
-    PLIMSOLL_ASSIGN(out->validation_bytes, data::try_count_bytes(*out->validation, *out->tokenizer, 1));
-  }
   give_back_freed_memory();
   return out;
 }

@@ -19,7 +19,6 @@ struct TextData {
   std::unique_ptr<data::Tokenizer> tokenizer;  ///< null where the data are token files without a tokenizer
   std::shared_ptr<data::TokenSource> train;
   std::shared_ptr<data::TokenSource> validation;  ///< null where there is none
-  int64_t validation_bytes = 0;                   ///< of the text behind its targets; 0 where it is not known
   data::TextPart train_text;                      ///< empty where the data are token files
   std::vector<DataFile> files;                    ///< that all this comes from, sources before what is made of them
   double baseline_bits_per_byte = 0;              ///< of a ByteNgram on the validation text; 0 where it was not counted

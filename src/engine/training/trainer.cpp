@@ -9,6 +9,7 @@
 
 #include "core/shape.h"
 #include "core/stopwatch.h"
+#include "data/tokens.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/checkpoint_folder.h"
 #include "engine/checkpoint/same_run.h"
@@ -256,8 +257,7 @@ Result<Evaluation> Trainer::evaluate(int64_t most_batches) {
   Runner& runner = *session_->evaluate();
   const int64_t batch = config_.train.batch_size;
   int64_t batches = (batches_.validation->samples() + batch - 1) / batch;
-  const bool is_whole = most_batches == 0 || most_batches >= batches;
-  if (!is_whole) batches = most_batches;
+  if (most_batches > 0) batches = std::min(batches, most_batches);
   std::vector<std::span<int32_t>> spans;
   for (size_t i = 0; i < fields_.size(); ++i) {
     const data::BatchField& field = batches_.validation->fields()[i];
@@ -278,8 +278,12 @@ Result<Evaluation> Trainer::evaluate(int64_t most_batches) {
   }
   if (out.targets == 0) return out;
   out.loss = total / static_cast<double>(out.targets);
-  if (is_whole && !model_.is_masked && data_.validation_bytes > 0)
-    out.bits_per_byte = total / std::numbers::ln2 / static_cast<double>(data_.validation_bytes);
+  if (!model_.is_masked && data_.tokenizer) {
+    // Samples come in order, so their targets are the text's first ones.
+    PLIMSOLL_ASSIGN(const int64_t bytes,
+                    data::try_count_bytes(*data_.validation, *data_.tokenizer, 1, 1 + out.targets));
+    if (bytes > 0) out.bits_per_byte = total / std::numbers::ln2 / static_cast<double>(bytes);
+  }
   return out;
 }
 

@@ -33,7 +33,7 @@ struct StepReport {
 
 struct Evaluation {
   double loss = 0;           ///< nats a valid target
-  double bits_per_byte = 0;  ///< 0 where the text's bytes are not known
+  double bits_per_byte = 0;  ///< of the text behind those targets; 0 where it is not known
   int64_t targets = 0;
 };
 
