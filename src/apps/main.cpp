@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include "apps/command.h"
 #include "apps/messages.h"
@@ -30,7 +31,8 @@ namespace {
 
 /// Asked for before the options are parsed, as the parser's errors are told like all others.
 bool wants_json(int argc, char** argv) {
-  return std::any_of(argv + 1, argv + argc, [](const char* word) { return std::strcmp(word, "--json") == 0; });
+  return std::any_of(argv + 1, argv + argc,
+                     [](std::string_view word) { return word == "--json" || word.starts_with("--json="); });
 }
 
 int report_error(const Error& error, bool json) {

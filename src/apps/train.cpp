@@ -318,7 +318,7 @@ Status run(const Options& o) {
   PLIMSOLL_RETURN_IF_ERROR(engine::check_run_folder(config.run.folder, o.resume));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = static_cast<int>(config.run.threads),
                                                                .reference = config.run.device == "reference"}));
-  PLIMSOLL_ASSIGN(auto trainer, engine::Trainer::make(std::move(config), *environment));
+  PLIMSOLL_ASSIGN(auto trainer, engine::Trainer::make(std::move(config), *environment, o.resume));
   set_rates(*environment, rates, trainer->plan().need.total_bytes());
   trainer->predict();
   return TrainCommand(o, *trainer).run();

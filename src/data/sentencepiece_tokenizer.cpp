@@ -114,7 +114,7 @@ Result<std::unique_ptr<Tokenizer>> try_parse_sentencepiece(std::string_view mode
   auto processor = std::make_unique<SentencePieceProcessor>();
   const auto status = model.empty() ? sentencepiece::util::Status(sentencepiece::util::StatusCode::kDataLoss, "empty")
                                     : processor->LoadFromSerializedProto(model);
-  if (!status.ok()) return corrupt(name + " is no sentencepiece model: " + status.ToString());
+  if (!status.ok()) return corrupt(name + " is no sentencepiece model, or a damaged one");
   auto tokenizer = std::make_unique<SentencepieceTokenizer>(std::move(processor));
   if (!tokenizer->has_byte_fallback()) {
     return unsupported(name + " has no byte pieces, so it cannot hold every text; train it with byte_fallback");

@@ -26,9 +26,10 @@ std::string remedy_text(const Infeasible& why, const Infeasible::Remedy& remedy)
 }
 
 std::string infeasible_text(const Infeasible& why) {
-  std::string text = fmt::format("  least budget    {}\n  given           {}\n  tightest step   {}\n",
-                                 exact(why.needed_bytes), exact(why.budget_bytes), printable(why.tightest_step));
-  text += "  largest there\n";
+  std::string text =
+      fmt::format("  least budget    {}\n  given           {}\n", exact(why.needed_bytes), exact(why.budget_bytes));
+  if (!why.tightest_step.empty()) text += fmt::format("  tightest step   {}\n", printable(why.tightest_step));
+  if (!why.holders.empty()) text += "  largest there\n";
   for (size_t i = 0; i < why.holders.size() && i < kMostHolders; ++i)
     text +=
         fmt::format("    {:>10}  {}\n", to_string(Bytes{why.holders[i].size_bytes}), printable(why.holders[i].name));

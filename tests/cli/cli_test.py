@@ -400,6 +400,27 @@ class Cli(unittest.TestCase):
         for event in evaluations:  # a token is a byte
             self.assertAlmostEqual(event["bits_per_byte"], event["loss"] / math.log(2), 9)
 
+    def test_only_what_a_resume_may_change_is_named_to_it(self):
+        self.write("run.toml", RUN_FILE.replace("batch_size = 2", "batch_size = 64"))
+        self.assertEqual(self.run_it("train", "run.toml", "--set", "steps=1").returncode, 0)
+        done = self.refused(3, "--set train.batch_size=1 --set train.accumulate=64", "train", "run.toml", "--resume",
+                            "--ram", "20MiB")
+        self.assertNotIn("optimizer.name", done.stderr)
+        self.assertNotIn("seq_len", done.stderr)
+
+    def test_text_that_no_run_file_can_hold_is_refused_before_the_run(self):
+        for key in [b"data.separator", b"sample_prompt", b"run.folder", b"data.train"]:
+            done = subprocess.run([PROGRAM, "train", "run.toml", "--set", key + b"=\xff"], cwd=self.path,
+                                  capture_output=True)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(b" in UTF-8", done.stderr)
+            self.assertEqual(done.stdout, b"")
+            self.assertFalse(os.path.exists(os.path.join(self.path, "run")))
+
+    def test_a_long_override_does_not_hide_the_reason(self):
+        self.refused(2, "expected less than the model's block_size", "train", "run.toml", "--set",
+                     "sample_prompt=" + 3000 * "x", "--set", "sample_tokens=2")
+
     def test_missing_data_are_said_at_once(self):
         done = self.refused(4, "run.toml:10: [data] train names 'text.txt', which does not exist", "train",
                             self.without_text())

@@ -114,8 +114,10 @@ std::string checkpoints_of(const std::string& run_folder) { return absolute_fold
 
 std::vector<CheckpointFolder> list_checkpoints(const std::string& parent) {
   std::vector<CheckpointFolder> folders;
+  std::error_code ignored;
   for (const fs::path& path : entries_of(parent))
-    if (auto folder = parse_folder(path)) folders.push_back(std::move(*folder));
+    if (auto folder = parse_folder(path); folder && fs::is_directory(path, ignored))
+      folders.push_back(std::move(*folder));
   std::ranges::sort(folders, [](const CheckpointFolder& a, const CheckpointFolder& b) {
     return std::tuple(b.step, a.is_old) < std::tuple(a.step, b.is_old);
   });

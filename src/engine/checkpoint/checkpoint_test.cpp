@@ -227,7 +227,9 @@ TEST_F(Checkpoint, NeverPicksLeftoversAndRemovesThemAtTheNextSave) {
     fs::copy(folder("step-1"), folder(name), fs::copy_options::recursive);
   for (const char* name : {"step-07", "step-", "step-9x", "step--4", "notes", "step-99999999999999999999"})
     fs::copy(folder("step-1"), folder(name), fs::copy_options::recursive);
+  std::ofstream(folder("step-8")) << "a file";
   EXPECT_EQ(find_latest_checkpoint(run_).value().folder, folder("step-1"));
+  fs::remove(folder("step-8"));
   ASSERT_TRUE(save(run_, 2).ok());
   EXPECT_THAT(folders(), ElementsAre("notes", "step-", "step--4", "step-07", "step-1", "step-2",
                                      "step-99999999999999999999", "step-9x"));

@@ -16,6 +16,7 @@
 
 #include "core/printable.h"
 #include "core/suggest.h"
+#include "core/utf8.h"
 #include "engine/run_file/run_options.h"
 
 namespace plimsoll::engine {
@@ -84,15 +85,27 @@ bool read_real(const toml::node& node, const RealRange& range, double& to) {
   return true;
 }
 
-/// A NUL would end a path or a message early.
-bool has_nul(const toml::node& node) {
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+/// What keeps a text from use, as the end of what is expected instead; mostly empty. A NUL would end a path or a
+/// message early; what is not UTF-8 could not be written to a run file or a checkpoint.
+const char* missing_from(const toml::node& node) {
   const auto text = node.as_string();
-  return text != nullptr && text->get().find('\0') != std::string::npos;
+  if (text == nullptr) return "";
+  if (text->get().find('\0') != std::string::npos) return " without a NUL character";
+  return is_utf8(text->get()) ? "" : " in UTF-8";
 }
 
 bool read_text(const toml::node& node, bool may_be_empty, std::string& to) {
   const auto text = node.as_string();
-  if (text == nullptr || (text->get().empty() && !may_be_empty) || has_nul(node)) return false;
+  if (text == nullptr || (text->get().empty() && !may_be_empty) || *missing_from(node) != '\0') return false;
   to = text->get();
   return true;
 }
@@ -253,12 +266,12 @@ class Loader {
     if (std::visit([&](const auto& type) { return read(type, node, config_); }, option.type)) return {};
     return invalid_argument(fmt::format("{} is {}; expected {}{}{}{}", config_.at(option.section, option.key),
                                         shortened(shown(node), kMostShown), expected(option), upper_bound(option, node),
-                                        has_nul(node) ? " without a NUL character" : "", nearest_choice(option, node)));
+                                        missing_from(node), nearest_choice(option, node)));
   }
 
   /// "section.key=value" or "key=value".
   Status read_override(const std::string& text, const std::map<std::string, std::string>& in_file) {
-    std::string origin = "--set " + text;
+    std::string origin = "--set " + shortened(text, kMostShown);
     std::ranges::replace(origin, '\n', ' ');
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
@@ -345,6 +358,9 @@ class Loader {
       return invalid_argument(fmt::format("{}: [train] steps or epochs is missing; give one of them", name_));
     if (config_.train.steps && config_.train.epochs)
       return invalid_argument(fmt::format("{} is given beside steps; give one of them", config_.at("train", "epochs")));
+    if (!is_utf8(config_.run.folder))
+      return invalid_argument(fmt::format(
+          "{}: [run] folder is named after this file, whose name is not UTF-8; give a run.folder that is", name_));
     return {};
   }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/run_file/tokenizer_choice.h"
+
 namespace plimsoll::engine {
 
 std::map<std::string, std::string> lasting_settings(const RunConfig& c) {
@@ -11,6 +13,7 @@ std::map<std::string, std::string> lasting_settings(const RunConfig& c) {
           {"data.validation_fraction", fmt::format("{}", c.data.validation_fraction)},
           {"data.separator", c.data.separator},
           {"data.tokenizer", c.data.tokenizer},
+          {"data.vocab_size", trains_tokenizer(c) ? std::to_string(c.data.vocab_size) : ""},
           {"data.seq_len", std::to_string(c.data.seq_len)},
           {"model.dropout", fmt::format("{}", c.model.dropout)},
           {"optimizer.name", c.optimizer.name},

@@ -57,7 +57,7 @@ Result<SessionPlan> try_plan(const ResolvedRun& run, Environment& environment, s
 
 }  // namespace
 
-Result<RunPlan> plan_run(RunConfig config, Environment& environment) {
+Result<RunPlan> plan_run(RunConfig config, Environment& environment, bool goes_on) {
   PLIMSOLL_ASSIGN(ResolvedRun run, try_resolve(config, environment.ops()));
   PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(config.memory.ram));
   auto plan = try_plan(run, environment, ram);
@@ -73,9 +73,13 @@ Result<RunPlan> plan_run(RunConfig config, Environment& environment) {
     PLIMSOLL_ASSIGN(const SessionPlan other_plan, try_plan(other, environment, std::nullopt));
     return other_plan.need.total_bytes();
   };
-  return with_remedies(plan.error(), {.size = size, .needed_bytes = needed_bytes, .option = [&](const JobSize& other) {
-                                        return run_file_options(size, other);
-                                      }});
+  const auto option = [&](const JobSize& other) -> std::string {
+    JobSize resumable = other;
+    resumable.batch = size.batch;
+    resumable.microbatches = size.microbatches;
+    return goes_on && resumable != size ? "" : run_file_options(size, other);
+  };
+  return with_remedies(plan.error(), {.size = size, .needed_bytes = needed_bytes, .option = option});
 }
 
 }  // namespace plimsoll::engine

@@ -16,7 +16,8 @@ struct RunPlan {
 
 /// Resolves and plans a run. Reads nothing but a tokenizer that is there already.
 ///
+/// `goes_on`: the run is resumed, so that only what a resume may change can help.
 /// Errors: infeasible, with what would help; invalid_argument for settings that do not go together.
-Result<RunPlan> plan_run(RunConfig config, Environment& environment);
+Result<RunPlan> plan_run(RunConfig config, Environment& environment, bool goes_on = false);
 
 }  // namespace plimsoll::engine

@@ -30,8 +30,8 @@ int64_t bytes_of(const std::vector<plan::Plan::Holder>& holders, Category catego
 
 }  // namespace
 
-Result<std::unique_ptr<Trainer>> Trainer::make(RunConfig config, Environment& environment) {
-  PLIMSOLL_ASSIGN(RunPlan plan, plan_run(std::move(config), environment));
+Result<std::unique_ptr<Trainer>> Trainer::make(RunConfig config, Environment& environment, bool goes_on) {
+  PLIMSOLL_ASSIGN(RunPlan plan, plan_run(std::move(config), environment, goes_on));
   PLIMSOLL_RETURN_IF_ERROR(check_data_exist(plan.config));
   return std::unique_ptr<Trainer>(new Trainer(std::move(plan), environment));
 }

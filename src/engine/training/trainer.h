@@ -40,10 +40,11 @@ struct Evaluation {
 /// A training run: plans, prepares the data, steps, evaluates, saves, samples. The application decides when.
 class Trainer {
  public:
-  /// Resolves the run file and plans. Reads no data and takes no memory for it.
+  /// Resolves the run file and plans, for a run that begins or one that goes on. Reads no data and takes no memory for
+  /// it.
   ///
   /// Errors: infeasible with what would help; invalid_argument.
-  static Result<std::unique_ptr<Trainer>> make(RunConfig config, Environment& environment);
+  static Result<std::unique_ptr<Trainer>> make(RunConfig config, Environment& environment, bool goes_on = false);
 
   /// The plan; moves into the session when the run starts.
   const SessionPlan& plan() const { return session_ ? session_->plan() : *plan_; }
