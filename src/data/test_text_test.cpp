@@ -11,7 +11,7 @@
 namespace plimsoll::data {
 
 std::string write_text(const std::string& name, std::string_view content) {
-  const std::string path = testing::TempDir() + "/plimsoll_data_" + name;
+  std::string path = testing::TempDir() + "/plimsoll_data_" + name;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
   std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
   return path;

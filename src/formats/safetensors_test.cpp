@@ -31,7 +31,7 @@ std::string prefix(uint64_t length) {
 }
 
 std::string write_raw(const char* name, const std::string& bytes) {
-  const std::string path = file_name(name);
+  std::string path = file_name(name);
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   return path;
 }
@@ -82,7 +82,7 @@ const std::vector<SafetensorsEntry> kEveryDType{
 std::vector<std::byte> write_every_dtype(const std::string& path, WriteCall write = {}) {
   int64_t total = 0;
   for (const SafetensorsEntry& entry : kEveryDType) total += entry.size_bytes();
-  const auto data = counting(total);
+  auto data = counting(total);
   auto writer =
       SafetensorsWriter::try_create(path, kEveryDType, {{"b", "2"}, {"a", "\"1\""}}, std::move(write)).value();
   for (size_t at = 0; at < data.size(); at += 7)

@@ -13,20 +13,19 @@ namespace plimsoll::formats {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 std::string file_name(const char* name) { return testing::TempDir() + "/plimsoll_token_file_" + name; }
 
 template <class Word>
 std::string write_words(const char* name, const std::vector<Word>& words) {
-  const std::string path = file_name(name);
+  std::string path = file_name(name);
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(words.data()), static_cast<std::streamsize>(words.size() * sizeof(Word)));
   return path;
 }
 
 std::string write_with_header(const char* name, DType dtype, const std::vector<int32_t>& ids) {
-  const std::string path = file_name(name);
+  std::string path = file_name(name);
   auto writer = TokenFileWriter::try_create(path, dtype).value();
   writer.try_append(ids).value();
   writer.try_finish().value();

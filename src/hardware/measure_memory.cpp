@@ -30,7 +30,7 @@ double least_seconds(double time_limit, Pass pass) {
 }
 
 /// Two words that SSE2 and NEON add at once: wide enough that the loop waits for memory, not for additions.
-typedef uint64_t Words __attribute__((vector_size(16)));
+using Words = uint64_t __attribute__((vector_size(16)));
 
 uint64_t sum_words(const std::byte* data, int64_t size) {
   Words sums[8] = {};
@@ -86,7 +86,7 @@ void link_lines(std::span<std::byte> memory) {
 }
 
 std::byte* chase(std::byte* line, int64_t steps) {
-  for (int64_t i = 0; i < steps; ++i) std::memcpy(&line, line, sizeof line);
+  for (int64_t i = 0; i < steps; ++i) std::memcpy(&line, line, sizeof(std::byte*));
   return line;
 }
 
