@@ -2,7 +2,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,10 +24,6 @@ class FieldValue {
   FieldValue(const char* text) : value_(std::string(text)) {}
   FieldValue(std::string text) : value_(std::move(text)) {}
   FieldValue(Fields fields) : value_(std::move(fields)) {}
-  template <class T>
-  FieldValue(const std::optional<T>& value) {
-    if (value) *this = FieldValue(*value);
-  }
 
   const Variant& get() const { return value_; }
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
