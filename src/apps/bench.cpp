@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "apps/commands.h"
 #include "core/bytes.h"
 #include "core/printable.h"
 #include "report/quantities.h"
@@ -77,14 +78,14 @@ Status print_rows(bool json, const Fields& fields) {
   return {};
 }
 
-void add_bench(CLI::App& app, Action& action) {
-  CLI::App* bench = app.add_subcommand("bench", "Measure one part: step, optimizer, offsets, op, generate");
-  bench->require_subcommand(1);
-  add_bench_step(*bench, action);
-  add_bench_optimizer(*bench, action);
-  add_bench_offsets(*bench, action);
-  add_bench_op(*bench, action);
-  add_bench_generate(*bench, action);
+void add_bench(Command& root) {
+  Command bench = root.add_command("bench", "Measure one part: step, optimizer, offsets, op, generate");
+  bench.require_command();
+  add_bench_step(bench);
+  add_bench_optimizer(bench);
+  add_bench_offsets(bench);
+  add_bench_op(bench);
+  add_bench_generate(bench);
 }
 
 }  // namespace plimsoll::apps

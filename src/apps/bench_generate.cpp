@@ -81,19 +81,18 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_bench_generate(CLI::App& bench, Action& action) {
+void add_bench_generate(Command& bench) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = bench.add_subcommand("generate", "Tokens a second, beside reading the weights once");
-  command->add_option("model", options->model, "A model that `plimsoll models` lists and that can generate")
-      ->required();
-  command->add_option("--batch,--batch_size", options->batch, "Sequences at a time")->check(whole_number(1));
-  command->add_option("--context", options->context, "Positions that the caches hold")->check(whole_number(1));
-  command->add_option("--tokens", options->tokens, "Tokens to time")->check(whole_number(1));
-  add_threads_option(*command, options->threads);
-  add_ram_option(*command, options->ram);
-  add_json_option(*command, options->json);
-  command->footer("Example: plimsoll bench generate gpt2-124m --threads 2");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  Command command = bench.add_command("generate", "Tokens a second, beside reading the weights once");
+  command.add_option("model", options->model, "A model that `plimsoll models` lists and that can generate").required();
+  command.add_option("--batch,--batch_size", options->batch, "Sequences at a time").check(whole_number(1));
+  command.add_option("--context", options->context, "Positions that the caches hold").check(whole_number(1));
+  command.add_option("--tokens", options->tokens, "Tokens to time").check(whole_number(1));
+  add_threads_option(command, options->threads);
+  add_ram_option(command, options->ram);
+  add_json_option(command, options->json);
+  command.footer("Example: plimsoll bench generate gpt2-124m --threads 2");
+  command.action([options] { return run(*options); });
 }
 
 }  // namespace plimsoll::apps

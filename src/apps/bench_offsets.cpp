@@ -41,16 +41,15 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_bench_offsets(CLI::App& bench, Action& action) {
+void add_bench_offsets(Command& bench) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = bench.add_subcommand("offsets", "Give every buffer of a list an offset");
-  command->add_option("file", options->path, "CSV with the columns id,lower,upper,size; lifetimes half-open")
-      ->required();
-  command->add_option("--capacity", options->capacity, "Bytes: any packing within it will do")->check(whole_number(1));
-  command->add_option("--seconds", options->seconds, "Cut the search after this time")->check(positive_number());
-  add_json_option(*command, options->json);
-  command->footer("Example: plimsoll bench offsets tests/data/offsets/A.1048576.csv --capacity 1048576");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  Command command = bench.add_command("offsets", "Give every buffer of a list an offset");
+  command.add_option("file", options->path, "CSV with the columns id,lower,upper,size; lifetimes half-open").required();
+  command.add_option("--capacity", options->capacity, "Bytes: any packing within it will do").check(whole_number(1));
+  command.add_option("--seconds", options->seconds, "Cut the search after this time").check(positive_number());
+  add_json_option(command, options->json);
+  command.footer("Example: plimsoll bench offsets tests/data/offsets/A.1048576.csv --capacity 1048576");
+  command.action([options] { return run(*options); });
 }
 
 }  // namespace plimsoll::apps

@@ -119,17 +119,17 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_bench_op(CLI::App& bench, Action& action) {
+void add_bench_op(Command& bench) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = bench.add_subcommand("op", "Speed of one op on one shape");
-  command->add_option("name", options->name, "An op, e.g. matmul")->required();
-  command->add_option("--src", options->srcs, "An input as dtype[extents]; give it once for each input");
-  command->add_option("--attributes", options->attributes, "name=value, …; text in quotes: approximate=\"tanh\"");
-  add_threads_option(*command, options->threads);
-  command->add_option("--seconds", options->seconds, "How long to repeat")->check(positive_number());
-  add_json_option(*command, options->json);
-  command->footer("Example: plimsoll bench op matmul --src 'f32[256,768]' --src 'f32[768,3072]' --threads 1");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  Command command = bench.add_command("op", "Speed of one op on one shape");
+  command.add_option("name", options->name, "An op, e.g. matmul").required();
+  command.add_option("--src", options->srcs, "An input as dtype[extents]; give it once for each input");
+  command.add_option("--attributes", options->attributes, "name=value, …; text in quotes: approximate=\"tanh\"");
+  add_threads_option(command, options->threads);
+  command.add_option("--seconds", options->seconds, "How long to repeat").check(positive_number());
+  add_json_option(command, options->json);
+  command.footer("Example: plimsoll bench op matmul --src 'f32[256,768]' --src 'f32[768,3072]' --threads 1");
+  command.action([options] { return run(*options); });
 }
 
 }  // namespace plimsoll::apps

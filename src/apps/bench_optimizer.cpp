@@ -103,15 +103,15 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_bench_optimizer(CLI::App& bench, Action& action) {
+void add_bench_optimizer(Command& bench) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = bench.add_subcommand("optimizer", "Speed of an update beside a bare loop over its streams");
-  command->add_option("name", options->name, "adamw")->required();
-  command->add_option("--numel", options->numel, "Parameters")->check(whole_number(1));
-  add_threads_option(*command, options->threads);
-  add_json_option(*command, options->json);
-  command->footer("Example: plimsoll bench optimizer adamw --numel 100000000 --threads 1");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  Command command = bench.add_command("optimizer", "Speed of an update beside a bare loop over its streams");
+  command.add_option("name", options->name, "adamw").required();
+  command.add_option("--numel", options->numel, "Parameters").check(whole_number(1));
+  add_threads_option(command, options->threads);
+  add_json_option(command, options->json);
+  command.footer("Example: plimsoll bench optimizer adamw --numel 100000000 --threads 1");
+  command.action([options] { return run(*options); });
 }
 
 }  // namespace plimsoll::apps

@@ -140,22 +140,22 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_bench_step(CLI::App& bench, Action& action) {
+void add_bench_step(Command& bench) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = bench.add_subcommand("step", "Time and memory of one training step, AdamW included");
-  command->add_option("model", options->step.model, "A name that `plimsoll models` lists")->required();
-  command->add_option("--batch,--batch_size", options->step.batch, "Samples a step")->check(whole_number(1));
+  Command command = bench.add_command("step", "Time and memory of one training step, AdamW included");
+  command.add_option("model", options->step.model, "A name that `plimsoll models` lists").required();
+  command.add_option("--batch,--batch_size", options->step.batch, "Samples a step").check(whole_number(1));
   command
-      ->add_option("--seq,--seq_len", options->step.seq,
-                   "Tokens a sample; " + std::to_string(kDefaultSeq) + " where left out")
-      ->check(whole_number(1));
-  add_threads_option(*command, options->threads);
-  command->add_option("--steps", options->steps, "Timed steps, after two of warm-up")->check(whole_number(1));
-  add_ram_option(*command, options->ram);
-  add_rates_option(*command, options->rates);
-  add_json_option(*command, options->json);
-  command->footer("Example: plimsoll bench step gpt2-124m --batch 4 --seq 64 --threads 1 --json");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+      .add_option("--seq,--seq_len", options->step.seq,
+                  "Tokens a sample; " + std::to_string(kDefaultSeq) + " where left out")
+      .check(whole_number(1));
+  add_threads_option(command, options->threads);
+  command.add_option("--steps", options->steps, "Timed steps, after two of warm-up").check(whole_number(1));
+  add_ram_option(command, options->ram);
+  add_rates_option(command, options->rates);
+  add_json_option(command, options->json);
+  command.footer("Example: plimsoll bench step gpt2-124m --batch 4 --seq 64 --threads 1 --json");
+  command.action([options] { return run(*options); });
 }
 
 }  // namespace plimsoll::apps

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "apps/command.h"
+#include "apps/commands.h"
 #include "apps/fields.h"
 #include "apps/messages.h"
 #include "apps/shared_options.h"
@@ -82,26 +82,26 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_generate(CLI::App& app, Action& action) {
+void add_generate(Command& root) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("generate", "Continue a prompt with a trained model");
-  command->add_option("checkpoint", options->folder, "A run folder (its newest checkpoint) or a checkpoint's folder")
-      ->required();
-  command->add_option("--prompt", options->prompt, "Text to continue; empty: a new line");
-  command->add_option("--tokens,--max_new_tokens", options->tokens, "Tokens to generate")->check(whole_number(1));
-  command->add_option("--temperature", options->sampling.temperature, "0: always the most probable token")
-      ->check(finite_number());
-  command->add_option("--top_k", options->sampling.top_k, "Only the k most probable; 0: all")->check(whole_number(0));
-  command->add_option("--top_p", options->sampling.top_p, "Only the most probable that together have this probability")
-      ->check(finite_number());
-  command->add_option("--seed", options->sampling.seed, "The same seed gives the same text")->check(whole_number(0));
-  add_threads_option(*command, options->threads);
-  add_ram_option(*command, options->ram);
-  add_json_option(*command, options->json);
-  command->footer(
+  Command command = root.add_command("generate", "Continue a prompt with a trained model");
+  command.add_option("checkpoint", options->folder, "A run folder (its newest checkpoint) or a checkpoint's folder")
+      .required();
+  command.add_option("--prompt", options->prompt, "Text to continue; empty: a new line");
+  command.add_option("--tokens,--max_new_tokens", options->tokens, "Tokens to generate").check(whole_number(1));
+  command.add_option("--temperature", options->sampling.temperature, "0: always the most probable token")
+      .check(finite_number());
+  command.add_option("--top_k", options->sampling.top_k, "Only the k most probable; 0: all").check(whole_number(0));
+  command.add_option("--top_p", options->sampling.top_p, "Only the most probable that together have this probability")
+      .check(finite_number());
+  command.add_option("--seed", options->sampling.seed, "The same seed gives the same text").check(whole_number(0));
+  add_threads_option(command, options->threads);
+  add_ram_option(command, options->ram);
+  add_json_option(command, options->json);
+  command.footer(
       "Example: plimsoll generate runs/quickstart --prompt 'The file' --tokens 100 --seed 1\n"
       "A terminal is shown control characters as \\xHH; a file or a pipe gets every byte as it is.");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command.action([options] { return run(*options); });
 }
 
 }  // namespace plimsoll::apps

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "apps/command.h"
+#include "apps/commands.h"
 #include "apps/fields.h"
 #include "apps/messages.h"
 #include "apps/shared_options.h"
@@ -138,15 +138,15 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_machine(CLI::App& app, Action& action) {
+void add_machine(Command& root) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("machine", "Probe this machine: memory, cores, disk, and measured rates");
-  command->add_option("--disk", options->folder, "A folder on the disk to measure");
-  command->add_flag("--quick", options->quick, "Only what can be read, nothing measured");
-  add_json_option(*command, options->json);
-  command->footer(
+  Command command = root.add_command("machine", "Probe this machine: memory, cores, disk, and measured rates");
+  command.add_option("--disk", options->folder, "A folder on the disk to measure");
+  command.add_flag("--quick", options->quick, "Only what can be read, nothing measured");
+  add_json_option(command, options->json);
+  command.footer(
       "Examples:\n  plimsoll machine\n  plimsoll machine --quick --json\n  plimsoll machine --disk /mnt/fast");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command.action([options] { return run(*options); });
 }
 
 }  // namespace plimsoll::apps

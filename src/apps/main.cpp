@@ -8,11 +8,12 @@
 #include <new>
 #include <string_view>
 
-#include "apps/command.h"
+#include "apps/commands.h"
 #include "apps/messages.h"
-#include "apps/usage.h"
 
 namespace plimsoll::apps {
+
+namespace {
 
 int exit_code(ErrorCode code) {
   switch (code) {
@@ -26,8 +27,6 @@ int exit_code(ErrorCode code) {
   }
   return 1;
 }
-
-namespace {
 
 /// Asked for before the options are parsed, as the parser's errors are told like all others.
 bool wants_json(int argc, char** argv) {
@@ -43,27 +42,21 @@ int report_error(const Error& error, bool json) {
 int run(int argc, char** argv) {
   // A reader that goes away, such as `| head`, must not end a run: writing fails instead, and is told at the end.
   std::signal(SIGPIPE, SIG_IGN);
-  CLI::App app("Trains neural networks inside the memory you have: the step is planned and proven before it runs.");
-  app.option_defaults()->always_capture_default();  // --help shows them
-  app.require_subcommand(1);
-  app.set_version_flag("--version", PLIMSOLL_VERSION);
-  app.footer(
-      "Exit codes: 0 done, 1 our fault, 2 bad input, 3 does not fit the budget, 4 file or disk, 5 damaged file,\n"
-      "6 not supported, 7 the system gave no memory, 130 stopped by a signal.");
-  Action action;
-  add_train(app, action);
-  add_plan(app, action);
-  add_models(app, action);
-  add_machine(app, action);
-  add_generate(app, action);
-  add_bench(app, action);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& fault) {
-    const bool is_help = fault.get_exit_code() == 0;
-    return is_help ? app.exit(fault) : report_error(usage_error(app, fault), wants_json(argc, argv));
-  }
-  Status status = action();
+  CommandLine line("Trains neural networks inside the memory you have: the step is planned and proven before it runs.",
+                   PLIMSOLL_VERSION,
+                   "Exit codes: 0 done, 1 our fault, 2 bad input, 3 does not fit the budget, 4 file or disk, 5 damaged "
+                   "file,\n6 not supported, 7 the system gave no memory, 130 stopped by a signal.");
+  Command root = line.root();
+  root.require_command();
+  add_train(root);
+  add_plan(root);
+  add_models(root);
+  add_machine(root);
+  add_generate(root);
+  add_bench(root);
+  const Result<Action> action = line.parse(argc, argv);
+  if (!action.ok()) return report_error(action.error(), wants_json(argc, argv));
+  Status status = (*action)();
   if (status.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
     status = io_error("standard output cannot be written: " + std::string(std::strerror(errno)));
   return status.ok() ? 0 : report_error(status.error(), wants_json(argc, argv));

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "apps/command.h"
+#include "apps/commands.h"
 #include "apps/fields.h"
 #include "apps/shared_options.h"
 #include "models/zoo.h"
@@ -24,12 +24,12 @@ Status run(bool json) {
 
 }  // namespace
 
-void add_models(CLI::App& app, Action& action) {
+void add_models(Command& root) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("models", "List the models by name, with their parameter counts");
-  add_json_option(*command, *json);
-  command->footer("Examples:\n  plimsoll models\n  plimsoll models --json");
-  command->callback([json, &action] { action = [json] { return run(*json); }; });
+  Command command = root.add_command("models", "List the models by name, with their parameter counts");
+  add_json_option(command, *json);
+  command.footer("Examples:\n  plimsoll models\n  plimsoll models --json");
+  command.action([json] { return run(*json); });
 }
 
 }  // namespace plimsoll::apps

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "apps/command.h"
+#include "apps/commands.h"
 #include "apps/messages.h"
 #include "apps/plan_view.h"
 #include "apps/shared_options.h"
@@ -121,37 +121,36 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_plan(CLI::App& app, Action& action) {
+void add_plan(Command& root) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("plan", "What a training step needs: memory, tightest step, predicted time");
+  Command command = root.add_command("plan", "What a training step needs: memory, tightest step, predicted time");
   command
-      ->add_option("target", options->target,
-                   "A model that `plimsoll models` lists (the step that `bench step` runs), or a run file")
-      ->required();
+      .add_option("target", options->target,
+                  "A model that `plimsoll models` lists (the step that `bench step` runs), or a run file")
+      .required();
   command
-      ->add_option("--batch,--batch_size", options->batch, "Samples a microbatch; a model by name has 4 where left out")
-      ->check(whole_number(1));
+      .add_option("--batch,--batch_size", options->batch, "Samples a microbatch; a model by name has 4 where left out")
+      .check(whole_number(1));
   command
-      ->add_option(
+      .add_option(
           "--seq,--seq_len", options->seq,
           "Tokens a sample; a model by name has " + std::to_string(kDefaultSeq) + " where left out, an MLP none")
-      ->check(whole_number(1));
-  command->add_option("--ram", options->ram,
-                      "Budget of the whole process; refused (exit code 3) where it is too small");
-  command->add_option("--set", options->overrides, "Override a key of the run file (repeatable)");
-  add_threads_option(*command, options->threads);
-  add_rates_option(*command, options->rates);
-  CLI::Option* inference = command->add_flag("--inference", options->inference, "Without gradients and optimizer");
+      .check(whole_number(1));
+  command.add_option("--ram", options->ram, "Budget of the whole process; refused (exit code 3) where it is too small");
+  command.add_option("--set", options->overrides, "Override a key of the run file (repeatable)");
+  add_threads_option(command, options->threads);
+  add_rates_option(command, options->rates);
+  Option inference = command.add_flag("--inference", options->inference, "Without gradients and optimizer");
   command
-      ->add_option("--dump_passes,--dump-passes", options->dump_passes,
-                   "Write the training graph as text into this folder, a file a stage: 00-built.txt, 01-autodiff.txt, "
-                   "02-updates.txt, then one after each pass; made where there is none, refused where it holds files")
-      ->excludes(inference);
-  add_json_option(*command, options->json);
-  command->footer(
+      .add_option("--dump_passes,--dump-passes", options->dump_passes,
+                  "Write the training graph as text into this folder, a file a stage: 00-built.txt, 01-autodiff.txt, "
+                  "02-updates.txt, then one after each pass; made where there is none, refused where it holds files")
+      .excludes(inference);
+  add_json_option(command, options->json);
+  command.footer(
       "Examples:\n  plimsoll plan gpt2-124m --batch 4 --seq 64\n  plimsoll plan run.toml --ram 500MiB\n"
       "  plimsoll plan gpt2-124m --dump_passes passes && diff passes/04* passes/05*");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command.action([options] { return run(*options); });
 }
 
 }  // namespace plimsoll::apps

@@ -9,31 +9,31 @@
 
 namespace plimsoll::apps {
 
-void add_json_option(CLI::App& command, bool& json) {
+void add_json_option(Command& command, bool& json) {
   command.add_flag("--json", json, "JSON instead of text: one object a line");
 }
 
-void add_threads_option(CLI::App& command, int& threads) {
+void add_threads_option(Command& command, int& threads) {
   command.add_option("--threads", threads, "Threads that compute; 0: all that the process may use")
-      ->check(whole_number(0, engine::kMostThreads));
+      .check(whole_number(0, engine::kMostThreads));
 }
 
-void add_threads_option(CLI::App& command, std::optional<int>& threads) {
+void add_threads_option(Command& command, std::optional<int>& threads) {
   command
       .add_option("--threads", threads,
                   "Threads that compute; 0: all that the process may use. Short for --set run.threads=…")
-      ->check(whole_number(0, engine::kMostThreads));
+      .check(whole_number(0, engine::kMostThreads));
 }
 
-void add_ram_option(CLI::App& command, std::optional<std::string>& text) {
+void add_ram_option(Command& command, std::optional<std::string>& text) {
   command.add_option(
       "--ram", text,
       "Budget of the whole process, e.g. 2GiB; left out: what the machine can give. Exit code 3 where it "
       "is too small");
 }
 
-CLI::Validator whole_number(int64_t least, int64_t most) {
-  const auto check = [=](const std::string& text) -> std::string {
+Check whole_number(int64_t least, int64_t most) {
+  return [=](const std::string& text) -> std::string {
     int64_t value = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool is_whole = fault == std::errc{} && end == text.data() + text.size();
@@ -43,7 +43,6 @@ CLI::Validator whole_number(int64_t least, int64_t most) {
                                   : std::to_string(least) + ".." + std::to_string(most);
     return named(text) + " is no whole number of " + range;
   };
-  return CLI::Validator(check, "");
 }
 
 namespace {
@@ -57,18 +56,14 @@ std::optional<double> try_parse_number(const std::string& text) {
 
 }  // namespace
 
-CLI::Validator finite_number() {
-  const auto check = [](const std::string& text) {
-    return try_parse_number(text) ? std::string() : named(text) + " is no number";
-  };
-  return CLI::Validator(check, "");
+Check finite_number() {
+  return [](const std::string& text) { return try_parse_number(text) ? std::string() : named(text) + " is no number"; };
 }
 
-CLI::Validator positive_number() {
-  const auto check = [](const std::string& text) {
+Check positive_number() {
+  return [](const std::string& text) {
     return try_parse_number(text).value_or(0) > 0 ? std::string() : named(text) + " is no number above 0";
   };
-  return CLI::Validator(check, "");
 }
 
 Result<std::optional<engine::Rates>> try_parse_rates(const std::string& text) {
@@ -104,7 +99,7 @@ Status add_shortcuts(std::vector<std::string>& overrides, const std::optional<st
   return {};
 }
 
-void add_rates_option(CLI::App& command, std::string& text) {
+void add_rates_option(Command& command, std::string& text) {
   command.add_option(
       "--rates", text,
       "Flops and bytes a second that the predicted time assumes, e.g. 1e11,2e10; measured where left out");

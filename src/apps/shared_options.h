@@ -1,35 +1,35 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "apps/command.h"
 #include "core/bytes.h"
 #include "engine/environment/calibration.h"
 
 namespace plimsoll::apps {
 
 /// Options that several commands have, with one name and one help text.
-void add_json_option(CLI::App& command, bool& json);
-void add_threads_option(CLI::App& command, int& threads);
+void add_json_option(Command& command, bool& json);
+void add_threads_option(Command& command, int& threads);
 
 /// --threads of a command with a run file, over which it goes where it is given.
-void add_threads_option(CLI::App& command, std::optional<int>& threads);
+void add_threads_option(Command& command, std::optional<int>& threads);
 
 /// A check for options: a whole number from `least` to `most`, or one line that says so.
-CLI::Validator whole_number(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
+Check whole_number(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
 
 /// A check for options: a finite number.
-CLI::Validator finite_number();
+Check finite_number();
 
 /// A check for options: a finite number above 0.
-CLI::Validator positive_number();
+Check positive_number();
 
 /// Adds --ram, the budget of the whole process.
-void add_ram_option(CLI::App& command, std::optional<std::string>& text);
+void add_ram_option(Command& command, std::optional<std::string>& text);
 
 /// The value of --ram: a size, or nothing where it is not given or "auto". Errors: invalid_argument for what is no
 /// size, or less than a byte.
@@ -40,7 +40,7 @@ Status add_shortcuts(std::vector<std::string>& overrides, const std::optional<st
                      std::optional<int> threads);
 
 /// Adds --rates, which names the rates that predicted times assume, so that nothing is measured.
-void add_rates_option(CLI::App& command, std::string& text);
+void add_rates_option(Command& command, std::string& text);
 
 /// The value of --rates, or nothing for "". Errors: invalid_argument that says what it takes.
 Result<std::optional<engine::Rates>> try_parse_rates(const std::string& text);

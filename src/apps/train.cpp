@@ -9,7 +9,7 @@
 #include <optional>
 #include <sstream>
 
-#include "apps/command.h"
+#include "apps/commands.h"
 #include "apps/messages.h"
 #include "apps/plan_view.h"
 #include "apps/run_log.h"
@@ -326,22 +326,22 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_train(CLI::App& app, Action& action) {
+void add_train(Command& root) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("train", "Train a model as a run file says");
-  command->add_option("run_file", options->path, "The run file (TOML); docs/run_file.md has every key")->required();
-  command->add_option("--set", options->overrides, "Override a key: --set train.batch_size=16 (repeatable)");
-  command->add_option("--ram", options->ram,
-                      "Budget of the whole process, e.g. 2GiB; refused (exit code 3) where it is too small. Short for "
-                      "--set memory.ram=…");
-  add_threads_option(*command, options->threads);
-  add_rates_option(*command, options->rates);
-  command->add_flag("--resume", options->resume, "Continue from the newest checkpoint of the run folder");
-  add_json_option(*command, options->json);
-  command->footer(
+  Command command = root.add_command("train", "Train a model as a run file says");
+  command.add_option("run_file", options->path, "The run file (TOML); docs/run_file.md has every key").required();
+  command.add_option("--set", options->overrides, "Override a key: --set train.batch_size=16 (repeatable)");
+  command.add_option("--ram", options->ram,
+                     "Budget of the whole process, e.g. 2GiB; refused (exit code 3) where it is too small. Short for "
+                     "--set memory.ram=…");
+  add_threads_option(command, options->threads);
+  add_rates_option(command, options->rates);
+  command.add_flag("--resume", options->resume, "Continue from the newest checkpoint of the run folder");
+  add_json_option(command, options->json);
+  command.footer(
       "Examples:\n  plimsoll train run.toml\n  plimsoll train run.toml --ram 1GiB --set optimizer.lr=3e-4\n"
       "  plimsoll train run.toml --resume\nCtrl-C and SIGTERM end after the current step with a saved state.");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command.action([options] { return run(*options); });
 }
 
 }  // namespace plimsoll::apps

@@ -1,8 +1,11 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "core/result.h"
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
 
 namespace plimsoll::apps {
 
