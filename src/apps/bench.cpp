@@ -35,32 +35,26 @@ constexpr Unit kUnits[] = {
     {"seconds", report::to_duration},
 };
 
-std::string words(std::string_view name) {
-  std::string text(name);
-  std::ranges::replace(text, '_', ' ');
-  return text;
-}
-
 /// "median_s": 0.0021 as "median" and "2.10 ms".
 std::pair<std::string, std::string> readable(const std::string& name, double number) {
   for (const Unit& unit : kUnits) {
     if (!name.ends_with(unit.suffix)) continue;
     const size_t hidden = unit.suffix.starts_with('_') ? unit.suffix.size() : 0;
-    return {words(name.substr(0, name.size() - hidden)), unit.show(number)};
+    return {report::to_words(name.substr(0, name.size() - hidden)), unit.show(number)};
   }
-  if (name.starts_with("share")) return {words(name), fmt::format("{:.1f} %", 100 * number)};
-  return {words(name), fmt::format("{:.4g}", number)};
+  if (name.starts_with("share")) return {report::to_words(name), fmt::format("{:.1f} %", 100 * number)};
+  return {report::to_words(name), fmt::format("{:.4g}", number)};
 }
 
 std::pair<std::string, std::string> readable(const Field& field) {
   const auto& value = field.value.get();
-  if (const auto* text = std::get_if<std::string>(&value)) return {words(field.name), printable(*text)};
-  if (const auto* truth = std::get_if<bool>(&value)) return {words(field.name), *truth ? "yes" : "no"};
+  if (const auto* text = std::get_if<std::string>(&value)) return {report::to_words(field.name), printable(*text)};
+  if (const auto* truth = std::get_if<bool>(&value)) return {report::to_words(field.name), *truth ? "yes" : "no"};
   if (const auto* number = std::get_if<double>(&value)) return readable(field.name, *number);
   const int64_t whole = std::get<int64_t>(value);
   const bool has_unit = std::ranges::any_of(kUnits, [&](const Unit& u) { return field.name.ends_with(u.suffix); });
   if (has_unit) return readable(field.name, static_cast<double>(whole));
-  return {words(field.name), std::to_string(whole)};
+  return {report::to_words(field.name), std::to_string(whole)};
 }
 
 }  // namespace

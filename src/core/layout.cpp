@@ -29,7 +29,7 @@ bool is_sound(const Layout& layout, int rank) {
   if (layout != without_unread(layout, rank)) return false;
   uint32_t seen = 0;
   for (int i = 0; layout.is_permuted && i < rank; ++i) {
-    const int axis = layout.order[static_cast<size_t>(i)];
+    const auto axis = layout.order[static_cast<size_t>(i)];
     if (axis < 0 || axis >= rank || (seen >> axis & 1) != 0) return false;
     seen |= 1u << axis;
   }

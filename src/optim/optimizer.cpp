@@ -45,7 +45,7 @@ Result<Rule> try_rule(const OptimizerConfig& c) {
               .moments = {"exp_avg", "exp_avg_sq"},
               .attributes = {{"beta1", c.beta1}, {"beta2", c.beta2}, {"eps", c.eps}},
               .counts_steps = true};
-    if (c.amsgrad) rule.moments.push_back("max_exp_avg_sq");
+    if (c.amsgrad) rule.moments.emplace_back("max_exp_avg_sq");
     return rule;
   }
   const std::vector<std::string> names{"sgd", "adam", "adamw"};

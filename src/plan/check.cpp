@@ -75,10 +75,11 @@ Status check_effort(const Program& program) {
   int64_t steps = 0;
   for (int i = 0; i < std::ssize(program.segments); ++i) {
     const auto size = checked_multiply(iterations_to_run(program, i), std::ssize(program.segments[i].instructions));
-    if (!size || (steps += *size) > kMostSteps)
+    if (!size || *size > kMostSteps - steps)
       return invalid_argument("[check] segment " + std::to_string(i) + " '" + program.segments[i].name +
                               "' has too many slots to follow through " + std::to_string(program.segments[i].trips) +
                               " iterations");
+    steps += *size;
   }
   return {};
 }

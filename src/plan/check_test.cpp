@@ -112,6 +112,7 @@ struct Case {
   const char* message;
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 class CheckRefuses : public ::testing::TestWithParam<Case> {};

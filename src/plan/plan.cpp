@@ -12,7 +12,6 @@ namespace {
 
 using program::Instruction;
 using program::Lane;
-using program::Program;
 using program::Residence;
 using program::Role;
 

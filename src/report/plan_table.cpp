@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -21,13 +20,6 @@ std::string label_at(const program::Program& program, const program::Point& poin
   return instructions[static_cast<size_t>(point.index)].label;
 }
 
-/// A category as people read it: "optimizer state".
-std::string words(std::string_view name) {
-  std::string text(name);
-  std::ranges::replace(text, '_', ' ');
-  return text;
-}
-
 std::string row(const std::string& name, int64_t size, const std::string& note = "") {
   return fmt::format("  {:<24}{:>10}{}{}\n", name, to_string(Bytes{size}), note.empty() ? "" : "  ", note);
 }
@@ -38,7 +30,7 @@ std::string category_rows(const PlanTable& table) {
   for (size_t i = 0; i < kCategoryCount; ++i) {
     const int64_t size = table.category_bytes[i];
     sum += size;
-    if (size > 0) text += row(words(to_string(static_cast<Category>(i))), size, to_share(size, table.arena_bytes));
+    if (size > 0) text += row(to_words(to_string(static_cast<Category>(i))), size, to_share(size, table.arena_bytes));
   }
   if (table.arena_bytes > sum)
     text += row("alignment", table.arena_bytes - sum, to_share(table.arena_bytes - sum, table.arena_bytes));
@@ -101,7 +93,7 @@ std::string to_text(const PlanTable& table) {
   text += "largest at the tightest step\n";
   for (const plan::Plan::Holder& holder : table.holders)
     text += fmt::format("  {:>10}  {}  ({})\n", to_string(Bytes{holder.size_bytes}), printable(holder.name),
-                        words(to_string(holder.category)));
+                        to_words(to_string(holder.category)));
   return text + fmt::format("predicted time of a step: {}\n", to_duration(table.predicted_s));
 }
 

@@ -20,8 +20,7 @@ std::string memory_text(const CategoryBytes& bytes) {
   const char* before = ": ";
   for (const size_t i : order) {
     if (bytes[i] == 0) break;
-    std::string name(to_string(static_cast<Category>(i)));
-    std::ranges::replace(name, '_', ' ');
+    const std::string name = to_words(to_string(static_cast<Category>(i)));
     text += fmt::format("{}{} {}", before, name, to_string(Bytes{bytes[i]}));
     before = ", ";
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -56,6 +57,12 @@ std::string to_rate(double per_s, const std::string& unit) { return to_quantity(
 std::string to_share(int64_t part, int64_t whole) {
   if (whole <= 0) return "0.0 %";
   return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string to_words(std::string_view name) {
+  std::string text(name);
+  std::ranges::replace(text, '_', ' ');
+  return text;
 }
 
 }  // namespace plimsoll::report

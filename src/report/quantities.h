@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace plimsoll::report {
 
@@ -19,5 +20,8 @@ std::string to_rate(double per_s, const std::string& unit);
 
 /// "25.4 %", or "0.0 %" of nothing.
 std::string to_share(int64_t part, int64_t whole);
+
+/// A field's name as people read it: "optimizer state" for "optimizer_state".
+std::string to_words(std::string_view name);
 
 }  // namespace plimsoll::report

@@ -57,5 +57,7 @@ TEST(Quantities, ShareOfNothingIsNone) {
   EXPECT_EQ(to_share(0, 0), "0.0 %");
 }
 
+TEST(Quantities, NamesOfFieldsAreWords) { EXPECT_EQ(to_words("optimizer_state"), "optimizer state"); }
+
 }  // namespace
 }  // namespace plimsoll::report

@@ -129,15 +129,13 @@ Result<LatestCheckpoint> find_latest_checkpoint(const std::string& run_folder) {
   std::string why_not_newest;
   for (const CheckpointFolder& folder : list_checkpoints(parent)) {
     const auto record = try_read_record(folder.path);
-    if (!record.ok() && record.error().code != ErrorCode::kCorrupt)
+    if (record.ok() && why_not_newest.empty()) return LatestCheckpoint{folder.path};
+    if (record.ok())
+      return LatestCheckpoint{folder.path, "the newest checkpoint is damaged (" + why_not_newest +
+                                               "); taken is the one before it, " + folder.path};
+    if (record.error().code != ErrorCode::kCorrupt)
       return Error{record.error().code, "[checkpoint] " + record.error().message, {}};
-    if (!record.ok()) {
-      if (why_not_newest.empty()) why_not_newest = record.error().message;
-      continue;
-    }
-    if (why_not_newest.empty()) return LatestCheckpoint{folder.path};
-    return LatestCheckpoint{folder.path, "the newest checkpoint is damaged (" + why_not_newest +
-                                             "); taken is the one before it, " + folder.path};
+    if (why_not_newest.empty()) why_not_newest = record.error().message;
   }
   if (why_not_newest.empty()) return io_error("[checkpoint] there is no checkpoint in " + parent);
   return corrupt("[checkpoint] there is no whole checkpoint in " + parent + "; of the newest, " + why_not_newest +
