@@ -13,8 +13,8 @@ ordered_json to_json(const Fields& fields) {
   for (const Field& field : fields)
     object[field.name] = std::visit(
         [](const auto& value) -> ordered_json {
-          if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Fields>)
-            return to_json(value);
+          if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::shared_ptr<const Fields>>)
+            return to_json(*value);
           else
             return value;
         },
@@ -23,6 +23,8 @@ ordered_json to_json(const Fields& fields) {
 }
 
 }  // namespace
+
+FieldValue::FieldValue(const Fields& fields) : value_(std::make_shared<const Fields>(fields)) {}
 
 std::string to_line(const Fields& fields) {
   return to_json(fields).dump(-1, ' ', false, ordered_json::error_handler_t::replace);

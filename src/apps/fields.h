@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,7 +16,8 @@ using Fields = std::vector<Field>;
 /// A field's value: nothing, a truth value, a number, text, or fields of its own.
 class FieldValue {
  public:
-  using Variant = std::variant<std::nullptr_t, bool, int64_t, double, std::string, Fields>;
+  /// Fields through a pointer, as a field is not complete here.
+  using Variant = std::variant<std::nullptr_t, bool, int64_t, double, std::string, std::shared_ptr<const Fields>>;
 
   FieldValue(std::nullptr_t) {}
   FieldValue(bool value) : value_(value) {}
@@ -23,7 +25,7 @@ class FieldValue {
   FieldValue(std::floating_point auto value) : value_(static_cast<double>(value)) {}
   FieldValue(const char* text) : value_(std::string(text)) {}
   FieldValue(std::string text) : value_(std::move(text)) {}
-  FieldValue(Fields fields) : value_(std::move(fields)) {}
+  FieldValue(const Fields& fields);
 
   const Variant& get() const { return value_; }
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }

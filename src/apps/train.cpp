@@ -67,7 +67,7 @@ class TrainCommand {
         log_.open(in_folder("metrics.jsonl"), {.step = trainer_.step_count(), .samples = trainer_.sample_count()}));
     PLIMSOLL_RETURN_IF_ERROR(write("program.json", program::to_json(trainer_.session().plan().train.program())));
     const Status status = train_and_finish();
-    const Status told = conclude();
+    Status told = conclude();
     if (status.ok()) {
       if (told.ok()) log_.say("run folder: " + trainer_.config().run.folder);
       return told;
@@ -196,7 +196,7 @@ class TrainCommand {
     Fields bytes;
     for (const auto& row : ledger.rows())
       bytes.push_back({fmt::format("{}.{}", to_string(row.space), to_string(row.category)), row.now.value});
-    fields.push_back({"memory", std::move(bytes)});
+    fields.push_back({"memory", bytes});
     PLIMSOLL_RETURN_IF_ERROR(log_.record(fields));
     if (r.is_skipped) return {};
     report::Progress progress{.step = r.step,

@@ -1,11 +1,8 @@
 #pragma once
 
-#include "core/result.h"
+#include <CLI/CLI.hpp>
 
-namespace CLI {
-class App;
-class ParseError;
-}  // namespace CLI
+#include "core/result.h"
 
 namespace plimsoll::apps {
 

@@ -6,10 +6,10 @@ namespace plimsoll::ops {
 
 BroadcastIndex::BroadcastIndex(const Shape& operand, const Shape& result)
     : result_(result), is_identity_(operand == result) {
-  const int shift = result.rank() - operand.rank();
+  const auto shift = static_cast<size_t>(result.rank() - operand.rank());
   int64_t stride = 1;
   for (int axis = operand.rank() - 1; axis >= 0; --axis) {
-    strides_[static_cast<size_t>(axis + shift)] = operand[axis] == 1 ? 0 : stride;
+    strides_[static_cast<size_t>(axis) + shift] = operand[axis] == 1 ? 0 : stride;
     stride *= operand[axis];
   }
 }

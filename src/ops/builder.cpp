@@ -14,6 +14,8 @@ ValueId Builder::fail(Error error) {
   return {};
 }
 
+// By value: a caller's attributes may be those of a node, and move when a node is added while its arguments are made.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 std::vector<ValueId> Builder::add_all(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
                                       size_t expected_outputs, NodeOptions options) {
   const auto refuse = [&](Error error) {

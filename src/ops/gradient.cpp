@@ -14,6 +14,7 @@ ValueId GradientContext::add(std::string_view op, std::vector<ValueId> inputs, A
   return builder_.add(op, std::move(inputs), std::move(attributes), {.name = node().name + ".grad"});
 }
 
+// By value, as in Builder::add_all. NOLINTNEXTLINE(performance-unnecessary-value-param)
 std::vector<ValueId> GradientContext::replace(std::string_view op, Attributes attributes) {
   const OpDef& def = builder_.ops().at(op);
   auto complete = builder_.ops().complete(def, attributes);

@@ -50,7 +50,7 @@ void read_step(RunMetrics& metrics, const json& event) {
 }
 
 void read_end(RunMetrics& metrics, const json& event) {
-  RunMetrics::End& end = metrics.end ? *metrics.end : metrics.end.emplace();
+  RunMetrics::End& end = metrics.end ? *metrics.end : metrics.end.emplace(RunMetrics::End());
   end.train_seconds += number(event, "train_seconds").value_or(0);
   const int64_t peak = bytes(event, "vmhwm_bytes");
   if (peak < end.peak_bytes) return;

@@ -18,12 +18,14 @@
 #include <new>
 
 // What glibc's own functions are called beneath the names that are replaced here.
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
 extern "C" {
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);
 void* __libc_realloc(void* block, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
 }
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 namespace plimsoll::allocation_probe {
 namespace {
@@ -242,6 +244,7 @@ int posix_memalign(void** out, size_t alignment, size_t size) {
   return 0;
 }
 
+// NOLINTBEGIN(performance-no-int-to-ptr): the system's answer is a number
 void* mmap(void* address, size_t size, int protection, int flags, int file, off_t offset) noexcept {
   count_call("mmap", size, __builtin_return_address(0));
   const long mapped = syscall(SYS_mmap, address, size, protection, flags, file, offset);
@@ -252,6 +255,7 @@ void* mmap64(void* address, size_t size, int protection, int flags, int file, of
   count_call("mmap", size, __builtin_return_address(0));
   return reinterpret_cast<void*>(syscall(SYS_mmap, address, size, protection, flags, file, offset));
 }
+// NOLINTEND(performance-no-int-to-ptr)
 
 }  // extern "C"
 

@@ -23,11 +23,8 @@ void keep_first(std::span<int32_t> targets, size_t valid) {
   for (size_t i = valid; i < targets.size(); ++i) targets[i] = -100;
 }
 
-constexpr SmallStepOptions kPlainSgd{.optimizer = {.name = "sgd", .lr = 0.01, .weight_decay = 0},
-                                     .gives_gradients = true};
-
-SmallStepOptions plain_sgd(int64_t microbatches) {
-  SmallStepOptions options = kPlainSgd;
+SmallStepOptions plain_sgd(int64_t microbatches = 1) {
+  SmallStepOptions options{.optimizer = {.name = "sgd", .lr = 0.01, .weight_decay = 0}, .gives_gradients = true};
   options.microbatches = microbatches;
   return options;
 }
@@ -125,7 +122,7 @@ TEST(FieldCases, G23MicrobatchesOfUnequalTokensEqualOneBatch) {
 
 TEST(FieldCases, G25ABatchWithAllTargetsIgnoredAddsNothing) {
   const auto environment = make_environment(2);
-  SmallStep step(*environment, make_tiny_gpt2(environment->ops(), 2, 32), kPlainSgd);
+  SmallStep step(*environment, make_tiny_gpt2(environment->ops(), 2, 32), plain_sgd());
   ASSERT_TRUE(step.run(1).is_finite);
   const std::vector<int32_t> targets(step.input<int32_t>("targets").begin(), step.input<int32_t>("targets").end());
   const Tensors before = step.state();

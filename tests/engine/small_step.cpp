@@ -15,6 +15,11 @@ constexpr double kLearningRate = 0.01;
 constexpr int64_t kClasses = 10;
 constexpr int32_t kIgnored = -100;
 
+/// One over the i32 in it.
+float inverse_count(const std::vector<std::byte>& bytes) {
+  return 1.0f / static_cast<float>(static_cast<int64_t>(bytes.size() / sizeof(int32_t)));
+}
+
 /// Whole numbers are drawn below this.
 int64_t classes_of(const graph::Value& input) {
   if (input.name == "segments" || input.name == "next_sentence") return 2;
@@ -104,10 +109,8 @@ void SmallStep::fill_inputs(const graph::Graph& graph, int64_t microbatches) {
     }
     runner_->set_feed(value.name, inputs_[value.name].data(), value.desc.size_bytes());
   }
-  if (has_segments)
-    runner_->set_scalar("inv_valid_sentences",
-                        1.0f / static_cast<float>(inputs_.at("next_sentence").size() / sizeof(int32_t)));
-  runner_->set_scalar("inv_valid_tokens", 1.0f / static_cast<float>(inputs_.at("targets").size() / sizeof(int32_t)));
+  if (has_segments) runner_->set_scalar("inv_valid_sentences", inverse_count(inputs_.at("next_sentence")));
+  runner_->set_scalar("inv_valid_tokens", inverse_count(inputs_.at("targets")));
 }
 
 void SmallStep::set_scalars(int64_t step) {

@@ -27,7 +27,7 @@ std::vector<std::pair<Shape, Shape>> binary_shapes() {
           {{0}, {0}},       {{4, 0}, {1}},    {{3, 1}, {0}}};
 }
 
-OpDef make_binary(BinaryRule rule) {
+OpDef make_binary(const BinaryRule& rule) {
   const auto samples = [rule] {
     std::vector<Sample> out;
     for (const auto& [a, b] : binary_shapes())

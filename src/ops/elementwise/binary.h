@@ -19,7 +19,7 @@ struct BinaryRule {
 
 /// The whole op: inputs of one type that broadcast, in place of `a` where it has the output's shape, every axis in
 /// chunks.
-OpDef make_binary(BinaryRule rule);
+OpDef make_binary(const BinaryRule& rule);
 
 /// Sample shapes of binary ops: equal ones of the sizes 1, 7, 17 and 1025, every way to broadcast, and empty ones.
 std::vector<std::pair<Shape, Shape>> binary_shapes();

@@ -24,7 +24,7 @@ Result<std::vector<TensorDesc>> infer_gradient(const std::string& op, const std:
 
 std::vector<Shape> elementwise_shapes() { return {{}, {1}, {7}, {17}, {3, 5, 7}, {1025}, {0}, {4, 0, 3}}; }
 
-OpDef make_unary(UnaryRule rule) {
+OpDef make_unary(const UnaryRule& rule) {
   const auto samples = [low = rule.low, high = rule.high] {
     std::vector<Sample> out;
     for (const Shape& shape : elementwise_shapes())

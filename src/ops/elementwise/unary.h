@@ -17,7 +17,7 @@ struct UnaryRule {
 };
 
 /// The whole op: same shape and type out as in, in place where nobody reads the input later, every axis in chunks.
-OpDef make_unary(UnaryRule rule);
+OpDef make_unary(const UnaryRule& rule);
 
 /// What sets the gradient of such an op apart: d_x from what the forward pass left, and d_y.
 struct UnaryGradientRule {

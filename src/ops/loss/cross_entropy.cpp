@@ -80,7 +80,7 @@ void gradient(GradientContext& c) {
 
 std::vector<Sample> make_samples(bool for_grad) {
   std::vector<Sample> out;
-  const auto add = [&](int64_t rows, int64_t classes, std::vector<double> targets, Attributes attributes = {}) {
+  const auto add = [&](int64_t rows, int64_t classes, const std::vector<double>& targets, Attributes attributes = {}) {
     Sample sample{.srcs = {f32_src({rows, classes}, -3, 3),
                            targets.empty() ? i32_src({rows}, 0, 1) : exact_src(DType::kI32, {rows}, targets),
                            scalar_src(DType::kF32, 0.25)},

@@ -138,7 +138,7 @@ void gradient(GradientContext& c) {
 
 std::vector<Sample> samples() {
   std::vector<Sample> out;
-  const auto add = [&](const Sizes& s, bool has_bias, std::vector<double> targets, Attributes attributes = {}) {
+  const auto add = [&](const Sizes& s, bool has_bias, const std::vector<double>& targets, Attributes attributes = {}) {
     Sample sample{.srcs = {f32_src({s.rows, s.width}), f32_src({s.classes, s.width}),
                            targets.empty() ? i32_src({s.rows}, 0, 1) : exact_src(DType::kI32, {s.rows}, targets),
                            scalar_src(DType::kF32, 0.25)},

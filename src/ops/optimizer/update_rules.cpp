@@ -100,7 +100,7 @@ std::vector<ChunkableAxis> every_axis_of_param(const OpCall& call) {
   return out;
 }
 
-OpDef make_adam_op(std::string name, std::string doc, WeightDecay decay) {
+OpDef make_adam_op(const std::string& name, std::string doc, WeightDecay decay) {
   // Two products and a sum for each moment, the root, the quotients, the step, the scale and the decay.
   constexpr int64_t kFlopsAnElement = 15;
   return {.name = name,

@@ -14,6 +14,6 @@ enum class WeightDecay : uint8_t {
 };
 
 /// Adam or AdamW: their definitions differ only in where the decay enters.
-OpDef make_adam_op(std::string name, std::string doc, WeightDecay decay);
+OpDef make_adam_op(const std::string& name, std::string doc, WeightDecay decay);
 
 }  // namespace plimsoll::ops

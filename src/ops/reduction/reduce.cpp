@@ -45,8 +45,8 @@ void evaluate(const ReduceRule& rule, const Array& src, Array& dst, const Attrib
   const BroadcastIndex target(keep_dims_shape(src.desc.shape, attributes), src.desc.shape);
   for (int64_t i = 0; i < src.numel(); ++i) dst[target(i)] = rule.combine(dst[target(i)], src[i]);
   if (rule.finish == nullptr || dst.numel() == 0) return;
-  const auto count = static_cast<double>(src.numel() / dst.numel());
-  for (double& total : dst.data) total = rule.finish(total, count);
+  const int64_t count = src.numel() / dst.numel();
+  for (double& total : dst.data) total = rule.finish(total, static_cast<double>(count));
 }
 
 std::vector<ChunkableAxis> chunkable(const OpCall& call) {
@@ -120,7 +120,7 @@ graph::ValueId with_kept_dims(GradientContext& c, graph::ValueId value) {
   return c.add("reshape", {value}, {{"shape", to_ints(kept)}});
 }
 
-OpDef make_reduce(ReduceRule rule) {
+OpDef make_reduce(const ReduceRule& rule) {
   return {.name = rule.name,
           .doc = rule.doc,
           .srcs = {"src"},

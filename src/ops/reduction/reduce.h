@@ -22,7 +22,7 @@ struct ReduceRule {
 };
 
 /// The whole op, with attributes axes=[] (all) and keep_dims=false; axes that stay can run in chunks.
-OpDef make_reduce(ReduceRule rule);
+OpDef make_reduce(const ReduceRule& rule);
 
 /// f64 partial results that a kernel may keep for a reduction to `outputs` numbers of `numel` elements: one an output
 /// and task, at the most. Only few outputs are worth more than one task each, so there is a limit to them all.
