@@ -59,17 +59,16 @@ std::pair<std::string, std::string> readable(const Field& field) {
 
 }  // namespace
 
-Status print_rows(bool json, const Fields& fields) {
+void print_rows(bool json, const Fields& fields) {
   if (json) {
     print_json(fields);
-    return {};
+    return;
   }
   for (const Field& field : fields) {
     if (field.name == "event" || field.value.is_null()) continue;
     const auto [label, text] = readable(field);
     std::printf("%-24s %s\n", label.c_str(), text.c_str());
   }
-  return {};
 }
 
 void add_bench(Command& root) {

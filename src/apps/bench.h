@@ -13,6 +13,6 @@ void add_bench_optimizer(Command& bench);
 void add_bench_step(Command& bench);
 
 /// Prints the fields of one measurement: a line each with units, or one JSON object, whose "event" says which it is.
-Status print_rows(bool json, const Fields& fields);
+void print_rows(bool json, const Fields& fields);
 
 }  // namespace plimsoll::apps

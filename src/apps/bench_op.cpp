@@ -8,13 +8,15 @@
 #include "core/stopwatch.h"
 #include "core/suggest.h"
 #include "engine/environment/environment.h"
-#include "engine/environment/matmul_rate.h"
 #include "graph/text.h"
 #include "memory/arena.h"
 #include "ops/evaluate.h"
 
 namespace plimsoll::apps {
 namespace {
+
+/// Memory in which the machine's rates may be measured: beyond every cache.
+constexpr int64_t kRateBytes = int64_t{64} << 20;
 
 struct Options {
   std::string name;
@@ -100,21 +102,24 @@ Status run(const Options& o) {
     least = std::min(least, watch.seconds());
     ++launches;
   }
-  const ops::Cost cost =
-      ops::cost_of(environment->ops().at(call.op), {entry.spec.srcs, entry.spec.dsts, entry.spec.attributes});
-  const double rate = engine::measure_matmul_flops(*environment);
-  return print_rows(o.json, {{"event", "bench_op"},
-                             {"op", o.name},
-                             {"threads", environment->pool().threads()},
-                             {"backend", entry.refusal.empty() ? environment->backend().describe().kind : "reference"},
-                             {"least_s", least},
-                             {"launches", launches},
-                             {"flops", cost.flops},
-                             {"bytes", cost.bytes},
-                             {"workspace_bytes", entry.spec.workspace_bytes},
-                             {"gflops_per_s", static_cast<double>(cost.flops) / least / 1e9},
-                             {"share_of_matmul", static_cast<double>(cost.flops) / least / rate},
-                             {"bytes_per_s", static_cast<double>(cost.bytes) / least}});
+  set_rates(*environment, std::nullopt, kRateBytes);
+  const double rate = environment->catalogue().rates().flops_per_s;
+  const double bound_s = environment->catalogue().duration_ns(index) * 1e-9;
+  print_rows(o.json, {{"event", "bench_op"},
+                      {"op", o.name},
+                      {"threads", environment->pool().threads()},
+                      {"backend", entry.refusal.empty() ? environment->backend().describe().kind : "reference"},
+                      {"least_s", least},
+                      {"launches", launches},
+                      {"bound_s", bound_s},
+                      {"share_of_bound", bound_s / least},
+                      {"flops", entry.cost.flops},
+                      {"bytes", entry.cost.bytes},
+                      {"workspace_bytes", entry.spec.workspace_bytes},
+                      {"gflops_per_s", static_cast<double>(entry.cost.flops) / least / 1e9},
+                      {"share_of_matmul", static_cast<double>(entry.cost.flops) / least / rate},
+                      {"bytes_per_s", static_cast<double>(entry.cost.bytes) / least}});
+  return {};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/bench.h"
+#include "apps/plan_view.h"
 #include "apps/shared_options.h"
 #include "apps/zoo_step.h"
 #include "core/philox.h"
@@ -11,10 +12,14 @@
 #include "engine/session.h"
 #include "hardware/probe_memory.h"
 #include "hardware/process_memory.h"
+#include "report/step_profile.h"
 #include "runtime/guard.h"
 
 namespace plimsoll::apps {
 namespace {
+
+/// As many as the peer has.
+constexpr int64_t kWarmUpSteps = 2;
 
 struct Options {
   ZooStep step;
@@ -22,6 +27,7 @@ struct Options {
   int64_t steps = 7;
   std::optional<std::string> ram;
   std::string rates;
+  bool profile = false;
   bool json = false;
 };
 
@@ -76,6 +82,44 @@ Work count_work(const ZooStep& step, const models::ModelConfig& config, const mo
   return out;
 }
 
+/// Room for as many whole steps as a recorder may hold, one at the least.
+std::unique_ptr<report::TraceRecorder> make_recorder(const program::Program& program, int64_t steps) {
+  const int64_t spans = std::max<int64_t>(report::count_spans(program), 1);
+  return std::make_unique<report::TraceRecorder>(spans * std::clamp<int64_t>(report::kMostSpans / spans, 1, steps));
+}
+
+struct TimedSteps {
+  std::vector<double> seconds;  ///< ascending, without those of warm-up
+  double first_loss = 0;
+  double last_loss = 0;
+};
+
+/// `recorder`: hears of the timed steps that it has room for whole, if there is one.
+TimedSteps run_steps(engine::Runner& runner, int64_t steps, report::TraceRecorder* recorder) {
+  const int64_t spans = report::count_spans(runner.compiled().program());
+  TimedSteps out;
+  for (int64_t step = 0; step < steps + kWarmUpSteps; ++step) {
+    runner.set_scalar("step", step + 1);
+    const bool is_warm = step >= kWarmUpSteps;
+    const bool is_recorded = is_warm && recorder != nullptr && recorder->room() >= spans;
+    if (is_recorded) recorder->set_step(step);
+    const Stopwatch watch;
+    runner.run(is_recorded ? recorder : nullptr);
+    if (is_warm) out.seconds.push_back(watch.seconds());
+    out.last_loss = static_cast<double>(runner.scalar_output("loss"));
+    if (step == 0) out.first_loss = out.last_loss;
+  }
+  std::ranges::sort(out.seconds);
+  return out;
+}
+
+void print_profile(const engine::CompiledProgram& program, engine::Environment& environment,
+                   const report::TraceRecorder& recorder, bool json) {
+  const report::StepProfile profile =
+      report::make_profile(program.program(), recorder.spans(), make_roofline(program, environment));
+  std::printf("%s", (json ? report::to_json_lines(profile) : "\n" + report::to_text(profile)).c_str());
+}
+
 Status run(const Options& o) {
   PLIMSOLL_ASSIGN(const std::optional<Bytes> given, try_parse_ram(o.ram));
   PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(given));
@@ -94,48 +138,43 @@ Status run(const Options& o) {
   const auto inputs = make_inputs(session->plan().training_graph, work.classes, runner);
   runner.set_scalar("lr", 1e-4f);
   runner.set_scalar("inv_valid_tokens", 1.0f / static_cast<float>(work.items));
-  std::vector<double> seconds, losses;
-  for (int64_t step = 0; step < o.steps + 2; ++step) {
-    runner.set_scalar("step", step + 1);
-    const Stopwatch watch;
-    runner.run();
-    seconds.push_back(watch.seconds());
-    losses.push_back(static_cast<double>(runner.scalar_output("loss")));
-  }
+  const auto recorder = o.profile ? make_recorder(runner.compiled().program(), o.steps) : nullptr;
+  const TimedSteps timed = run_steps(runner, o.steps, recorder.get());
   PLIMSOLL_ASSIGN(const auto memory, hardware::try_read_process_memory());
-  // After the timed steps: poisoning would disturb them. Two steps are warm-up, as for the peer.
+  // After the timed steps: poisoning would disturb them.
   const auto guard =
       runtime::run_guarded(runner.executor(), session->arena().bytes(), Space::kHost,
                            [&](runtime::InstructionId id, int64_t iteration) { return runner.feed(id, iteration); });
   if (!guard.outcome.is_finite) return corrupt("the guarded step came upon a number that is not finite");
   if (!guard.fault.empty())
     return corrupt("the guarded step found a fault, which is a bug in plimsoll: " + guard.fault);
-  std::sort(seconds.begin() + 2, seconds.end());
-  const double median = seconds[2 + (seconds.size() - 2) / 2];
+  const double median = timed.seconds[timed.seconds.size() / 2];
   const bool has_sequence = !std::holds_alternative<models::MlpConfig>(config);
   const FieldValue seq = has_sequence ? FieldValue(o.step.tokens()) : nullptr;
-  return print_rows(o.json, {{"event", "bench_step"},
-                             {"model", o.step.model},
-                             {"dtype", "f32"},
-                             {"batch", o.step.batch},
-                             {"seq", seq},
-                             {"threads", environment->pool().threads()},
-                             {"median_s", median},
-                             {"least_s", seconds[2]},
-                             {"items_per_s", static_cast<double>(work.items) / median},
-                             {"flops", work.flops},
-                             {"matmul_gflops", rate / 1e9},
-                             {"share_of_matmul", work.flops / median / rate},
-                             {"predicted_s", planned.predicted_s},
-                             {"predicted_peak_bytes", planned.arena_bytes},
-                             {"executed_peak_bytes", guard.executed_peak_bytes},
-                             {"needed_bytes", need.total_bytes()},
-                             {"vmhwm_bytes", memory.peak_resident.value},
-                             {"touch_s", session->arena().populate_seconds()},
-                             {"first_loss", losses.front()},
-                             {"last_loss", losses.back()},
-                             {"step_lower_bound_bytes", planned.step_lower_bound},
-                             {"step_height_bytes", planned.step_bytes}});
+  print_rows(o.json, {{"event", "bench_step"},
+                      {"model", o.step.model},
+                      {"dtype", "f32"},
+                      {"batch", o.step.batch},
+                      {"seq", seq},
+                      {"threads", environment->pool().threads()},
+                      {"median_s", median},
+                      {"least_s", timed.seconds.front()},
+                      {"items_per_s", static_cast<double>(work.items) / median},
+                      {"flops", work.flops},
+                      {"matmul_gflops", rate / 1e9},
+                      {"share_of_matmul", work.flops / median / rate},
+                      {"predicted_s", planned.predicted_s},
+                      {"predicted_peak_bytes", planned.arena_bytes},
+                      {"executed_peak_bytes", guard.executed_peak_bytes},
+                      {"needed_bytes", need.total_bytes()},
+                      {"vmhwm_bytes", memory.peak_resident.value},
+                      {"touch_s", session->arena().populate_seconds()},
+                      {"first_loss", timed.first_loss},
+                      {"last_loss", timed.last_loss},
+                      {"step_lower_bound_bytes", planned.step_lower_bound},
+                      {"step_height_bytes", planned.step_bytes}});
+  if (recorder) print_profile(runner.compiled(), *environment, *recorder, o.json);
+  return {};
 }
 
 }  // namespace
@@ -153,8 +192,11 @@ void add_bench_step(Command& bench) {
   command.add_option("--steps", options->steps, "Timed steps, after two of warm-up").check(whole_number(1));
   add_ram_option(command, options->ram);
   add_rates_option(command, options->rates);
+  command.add_flag("--profile", options->profile, "Where the time goes: by op and by layer, beside what bounds it");
   add_json_option(command, options->json);
-  command.footer("Example: plimsoll bench step gpt2-124m --batch 4 --seq 64 --threads 1 --json");
+  command.footer(
+      "Examples:\n  plimsoll bench step gpt2-124m --batch 4 --seq 64 --threads 1 --json\n"
+      "  plimsoll bench step gpt2-124m --profile");
   command.action([options] { return run(*options); });
 }
 

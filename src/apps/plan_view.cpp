@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "apps/messages.h"
+
 namespace plimsoll::apps {
 
 report::PlanTable make_plan_table(const engine::CompiledProgram& program, const engine::MemoryNeed& need,
@@ -26,6 +27,14 @@ report::PlanTable make_plan_table(const engine::CompiledProgram& program, const 
   table.least_bytes = need.total_bytes();
   table.budget = ram;
   return table;
+}
+
+report::Roofline make_roofline(const engine::CompiledProgram& program, engine::Environment& environment) {
+  const engine::Catalogue& catalogue = environment.catalogue();
+  report::Roofline out{.flops_per_s = catalogue.rates().flops_per_s, .bytes_per_s = catalogue.rates().bytes_per_s};
+  for (const ops::Cost& cost : program.costs(catalogue))
+    out.calls.push_back({.flops = static_cast<double>(cost.flops), .bytes = static_cast<double>(cost.bytes)});
+  return out;
 }
 
 void print_plan(const report::PlanTable& table, bool json) {

@@ -43,10 +43,6 @@ struct Options {
   bool json = false;
 };
 
-/// What a traced step may hold beside the plan: 3 MiB of spans, some 10 MB of trace.json. An update of very many
-/// microbatches has more.
-constexpr int64_t kMostSpans = 1 << 16;
-
 FieldValue number_or_null(bool is_known, double number) { return is_known ? FieldValue(number) : nullptr; }
 
 /// A run from its plan to its sample, told to the log as it goes.
@@ -137,15 +133,16 @@ class TrainCommand {
 
   Result<engine::StepReport> traced_step() {
     const program::Program& program = trainer_.session().plan().train.program();
-    recorder_ = std::make_unique<report::TraceRecorder>(std::min(report::count_spans(program), kMostSpans));
+    recorder_ = std::make_unique<report::TraceRecorder>(std::min(report::count_spans(program), report::kMostSpans));
     recorder_->set_step(trainer_.step_count() + 1);
     auto report = trainer_.step(recorder_.get());
     std::ostringstream trace;
-    report::write_chrome_trace(trace, program, recorder_->spans());
+    const report::Roofline roofline = make_roofline(trainer_.session().plan().train, trainer_.session().environment());
+    report::write_chrome_trace(trace, program, recorder_->spans(), &roofline);
     PLIMSOLL_RETURN_IF_ERROR(write("trace.json", trace.str()));
     if (recorder_->dropped() > 0)
-      log_.say(fmt::format("trace.json holds the first {} of the step's {} instructions", kMostSpans,
-                           kMostSpans + recorder_->dropped()));
+      log_.say(fmt::format("trace.json holds the first {} of the step's {} instructions", report::kMostSpans,
+                           report::kMostSpans + recorder_->dropped()));
     return report;
   }
 

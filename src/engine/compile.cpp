@@ -46,6 +46,12 @@ std::vector<const backends::Kernel*> CompiledProgram::kernels(const Catalogue& c
   return out;
 }
 
+std::vector<ops::Cost> CompiledProgram::costs(const Catalogue& catalogue) const {
+  std::vector<ops::Cost> out;
+  for (int index : lowered.kernels) out.push_back(catalogue.entry(index).cost);
+  return out;
+}
+
 void CompiledProgram::predict(const Catalogue& catalogue) {
   for (plan::ProblemSegment& segment : lowered.problem.segments)
     for (plan::ProblemInstruction& instruction : segment.instructions)

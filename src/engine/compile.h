@@ -20,6 +20,8 @@ struct CompiledProgram {
   /// The prepared kernels that its calls name, by their number. Requires: `catalogue` is the one that it was compiled
   /// with.
   std::vector<const backends::Kernel*> kernels(const Catalogue& catalogue) const;
+  /// What one call of each computes and moves, likewise.
+  std::vector<ops::Cost> costs(const Catalogue& catalogue) const;
   /// Predicts the time of a step anew, with the catalogue's rates of now.
   void predict(const Catalogue& catalogue);
   /// Calls for which the backend had no kernel: "op: reason", each once.

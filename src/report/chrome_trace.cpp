@@ -29,7 +29,8 @@ std::string json_text(std::string_view text) {
 
 class TraceWriter {
  public:
-  TraceWriter(std::ostream& out, const program::Program& program) : out_(out), program_(program), timeline_(program) {}
+  TraceWriter(std::ostream& out, const program::Program& program, const Roofline* roofline)
+      : out_(out), program_(program), roofline_(roofline), timeline_(program) {}
 
   void write(std::span<const TraceSpan> recorded) {
     std::vector<TraceSpan> spans(recorded.begin(), recorded.end());
@@ -72,11 +73,21 @@ class TraceWriter {
         instruction.reason.empty() ? "" : fmt::format(R"(,"reason":{})", json_text(instruction.reason));
     write_event(fmt::format(
         R"({{"ph":"X","pid":1,"tid":{},"ts":{:.3f},"dur":{:.3f},"name":{},"cat":{},"args":{{"segment":{},"index":{},)"
-        R"("step":{},"iteration":{}{}}}}})",
+        R"("step":{},"iteration":{}{}{}}}}})",
         span.lane, time_us(span.start_ns), static_cast<double>(span.end_ns - span.start_ns) * 1e-3,
         json_text(instruction.label.empty() ? op : instruction.label), json_text(op),
         json_text(program_.segments[static_cast<size_t>(span.segment)].name), span.index, span.step, span.iteration,
-        reason));
+        reason, is_kernel ? work_of(instruction.kernel, span) : ""));
+  }
+
+  /// What the call does and how near it came to the least time, as further arguments of its event.
+  std::string work_of(int kernel, const TraceSpan& span) const {
+    if (roofline_ == nullptr) return "";
+    const CallWork& call = roofline_->calls[static_cast<size_t>(kernel)];
+    const double bound_us = roofline_->bound_s(call) * 1e6;
+    const double us = static_cast<double>(span.end_ns - span.start_ns) * 1e-3;
+    return fmt::format(R"(,"flops":{:.0f},"bytes":{:.0f},"bound_us":{:.3f},"share_of_bound":{:.3f})", call.flops,
+                       call.bytes, bound_us, us > 0 ? bound_us / us : 0);
   }
 
   /// What is alive while the span runs, where that differs from what was written last.
@@ -101,6 +112,7 @@ class TraceWriter {
 
   std::ostream& out_;
   const program::Program& program_;
+  const Roofline* roofline_;
   MemoryTimeline timeline_;
   std::array<std::optional<CategoryBytes>, kSpaceCount> last_{};
   int64_t origin_ns_ = 0;
@@ -109,8 +121,9 @@ class TraceWriter {
 
 }  // namespace
 
-void write_chrome_trace(std::ostream& out, const program::Program& program, std::span<const TraceSpan> spans) {
-  TraceWriter(out, program).write(spans);
+void write_chrome_trace(std::ostream& out, const program::Program& program, std::span<const TraceSpan> spans,
+                        const Roofline* roofline) {
+  TraceWriter(out, program, roofline).write(spans);
 }
 
 }  // namespace plimsoll::report

@@ -23,6 +23,10 @@ struct TraceSpan {
   friend bool operator==(const TraceSpan&, const TraceSpan&) = default;
 };
 
+/// What a recorder may hold beside the plan: 3 MiB of spans, some 10 MB of trace.json. A step of very many microbatches
+/// has more.
+inline constexpr int64_t kMostSpans = 1 << 16;
+
 /// The most spans that one step of a program gives.
 int64_t count_spans(const program::Program& program);
 
@@ -46,6 +50,8 @@ class TraceRecorder : public TraceSink {
   std::span<const TraceSpan> spans() const { return std::span(spans_).first(std::min(count_.load(), spans_.size())); }
   int64_t dropped() const { return static_cast<int64_t>(count_.load() - spans().size()); }
   int64_t capacity() const { return static_cast<int64_t>(spans_.size()); }
+  /// Spans that it can still take.
+  int64_t room() const { return capacity() - static_cast<int64_t>(spans().size()); }
 
  private:
   std::vector<TraceSpan> spans_;

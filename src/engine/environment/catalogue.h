@@ -49,6 +49,7 @@ class Catalogue {
   double duration_ns(int index) const;
   /// What durations are computed from.
   void set_rates(Rates rates) { rates_ = rates; }
+  const Rates& rates() const { return rates_; }
 
  private:
   const ops::OpTable& ops_;

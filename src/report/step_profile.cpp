@@ -1,0 +1,141 @@
+#include "report/step_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "report/quantities.h"
+
+namespace plimsoll::report {
+namespace {
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+bool is_number(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Seconds of each instruction, summed over the iterations of each step.
+using InstructionSeconds = std::map<std::pair<int32_t, int32_t>, std::map<int64_t, double>>;
+
+InstructionSeconds seconds_of(std::span<const TraceSpan> spans) {
+  InstructionSeconds out;
+  for (const TraceSpan& span : spans)
+    out[{span.segment, span.index}][span.step] += static_cast<double>(span.end_ns - span.start_ns) * 1e-9;
+  return out;
+}
+
+double median_step(std::span<const TraceSpan> spans, int64_t& steps) {
+  std::map<int64_t, std::pair<int64_t, int64_t>> ends;
+  for (const TraceSpan& span : spans) {
+    const auto [it, is_new] = ends.try_emplace(span.step, span.start_ns, span.end_ns);
+    it->second.first = std::min(it->second.first, span.start_ns);
+    it->second.second = std::max(it->second.second, span.end_ns);
+  }
+  std::vector<double> seconds;
+  for (const auto& [step, range] : ends) seconds.push_back(static_cast<double>(range.second - range.first) * 1e-9);
+  steps = static_cast<int64_t>(seconds.size());
+  return median(std::move(seconds));
+}
+
+void add(ProfileRow& row, double seconds, int64_t calls, const CallWork& work, double bound_s) {
+  const auto count = static_cast<double>(calls);
+  row.calls += calls;
+  row.seconds += seconds;
+  row.flops += count * work.flops;
+  row.bytes += count * work.bytes;
+  row.bound_s += count * bound_s;
+}
+
+std::vector<ProfileRow> sorted(std::map<std::string, ProfileRow> rows) {
+  std::vector<ProfileRow> out;
+  for (auto& [name, row] : rows) {
+    row.name = name;
+    out.push_back(std::move(row));
+  }
+  std::ranges::stable_sort(out, std::ranges::greater{}, &ProfileRow::seconds);
+  return out;
+}
+
+std::string table(const std::string& title, const std::vector<ProfileRow>& rows, double step_s) {
+  std::string text = fmt::format("{:<32}{:>7}{:>11}{:>8}{:>12}{:>12}{:>11}{:>10}\n", title, "calls", "time", "share",
+                                 "GFLOP/s", "GB/s", "bound", "of bound");
+  for (const ProfileRow& row : rows) {
+    const double rate = row.seconds > 0 ? 1e-9 / row.seconds : 0;
+    text += fmt::format("  {:<30}{:>7}{:>11}{:>7.1f}%{:>12.1f}{:>12.2f}{:>11}{:>10.2f}\n", row.name, row.calls,
+                        to_duration(row.seconds), 100 * row.seconds / step_s, row.flops * rate, row.bytes * rate,
+                        to_duration(row.bound_s), row.share_of_bound());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string layer_of(std::string_view path) {
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t end = std::min(path.find('.', begin), path.size());
+    if (begin > 0 && is_number(path.substr(begin, end - begin))) return std::string(path.substr(0, end));
+    begin = end + 1;
+  }
+  return std::string(path.substr(0, path.find('.')));
+}
+
+StepProfile make_profile(const program::Program& program, std::span<const TraceSpan> spans, const Roofline& roofline) {
+  StepProfile out;
+  out.step_s = median_step(spans, out.steps);
+  std::map<std::string, ProfileRow> ops, layers;
+  for (const auto& [id, by_step] : seconds_of(spans)) {
+    const program::Segment& segment = program.segments[static_cast<size_t>(id.first)];
+    const program::Instruction& instruction = segment.instructions[static_cast<size_t>(id.second)];
+    const bool is_kernel = instruction.kind == program::Kind::kCompute;
+    const auto kernel = static_cast<size_t>(instruction.kernel);
+    std::vector<double> seconds;
+    for (const auto& [step, sum] : by_step) seconds.push_back(sum);
+    const double time = median(std::move(seconds));
+    const CallWork call = is_kernel ? roofline.calls[kernel] : CallWork{};
+    const std::string op = is_kernel ? program.kernels[kernel].op : std::string(to_string(instruction.kind));
+    for (ProfileRow* row : {&ops[op], &layers[layer_of(instruction.label)], &out.total})
+      add(*row, time, segment.trips, call, roofline.bound_s(call));
+  }
+  out.total.name = "all";
+  out.ops = sorted(std::move(ops));
+  out.layers = sorted(std::move(layers));
+  out.between_s = std::max(0.0, out.step_s - out.total.seconds);
+  return out;
+}
+
+std::string to_text(const StepProfile& profile) {
+  std::vector<ProfileRow> ops = profile.ops;
+  ops.push_back(profile.total);
+  std::string text = table("op", ops, profile.step_s) + table("layer", profile.layers, profile.step_s);
+  return text + fmt::format("a step: {} (median of {}), of which {} between instructions\n",
+                            to_duration(profile.step_s), profile.steps, to_duration(profile.between_s));
+}
+
+std::string to_json_lines(const StepProfile& profile) {
+  std::string text;
+  const auto write = [&](const char* event, const char* key, const ProfileRow& row) {
+    const nlohmann::ordered_json object = {{"event", event},
+                                           {key, row.name},
+                                           {"calls", row.calls},
+                                           {"seconds", row.seconds},
+                                           {"share", profile.step_s > 0 ? row.seconds / profile.step_s : 0},
+                                           {"flops", row.flops},
+                                           {"bytes", row.bytes},
+                                           {"bound_s", row.bound_s},
+                                           {"share_of_bound", row.share_of_bound()}};
+    text += object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  };
+  for (const ProfileRow& row : profile.ops) write("profile_op", "op", row);
+  for (const ProfileRow& row : profile.layers) write("profile_layer", "layer", row);
+  return text;
+}
+
+}  // namespace plimsoll::report
