@@ -84,7 +84,8 @@ TEST(StepProfile, PrintsARowALine) {
   EXPECT_EQ(rows[0]["op"], "matmul");
   EXPECT_NEAR(rows[0]["share"].get<double>(), 13.0 / 18, 1e-9);
   EXPECT_EQ(rows[2]["layer"], "h.0");
-  EXPECT_NE(to_text(profile).find("a step: 18 ms (median of 1), of which 1 ms between instructions"), std::string::npos)
+  EXPECT_NE(to_text(profile).find("a step: 18.0 ms (median of 1), of which 1.00 ms between instructions"),
+            std::string::npos)
       << to_text(profile);
 }
 

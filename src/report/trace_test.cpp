@@ -127,6 +127,20 @@ TEST(ChromeTrace, CountersChangeOnlyWhereMemoryDoes) {
   EXPECT_EQ(counters[3]["args"]["activations"], 260);
 }
 
+TEST(ChromeTrace, KernelsSayWhatTheyDoAndHowNearTheyCameToTheLeastTime) {
+  const Roofline roofline{
+      .calls = std::vector<CallWork>(8, {.flops = 3000, .bytes = 500}), .flops_per_s = 2e9, .bytes_per_s = 1e9};
+  const std::vector<TraceSpan> spans = {{3, 1, 1, 2, 0, 0, 2'000}, {3, 1, 0, 2, 2, 3'000, 3'500}};
+  std::ostringstream out;
+  write_chrome_trace(out, microbatches(), spans, &roofline);
+  const auto ops = events(nlohmann::json::parse(out.str()), "X");
+  EXPECT_EQ(ops[0]["args"]["flops"], 3000);
+  EXPECT_EQ(ops[0]["args"]["bytes"], 500);
+  EXPECT_EQ(ops[0]["args"]["bound_us"], 1.5);
+  EXPECT_EQ(ops[0]["args"]["share_of_bound"], 0.75);
+  EXPECT_FALSE(ops[1]["args"].contains("flops")) << "a feed computes nothing";
+}
+
 TEST(ChromeTrace, NothingRecordedIsStillATrace) { EXPECT_EQ(trace_of(single_segment(), {})["traceEvents"].size(), 1u); }
 
 TEST(ChromeTrace, ReasonsAndOddNamesAreEscaped) {

@@ -753,6 +753,18 @@ class Cli(unittest.TestCase):
             for line in done.stdout.splitlines():
                 self.assertTrue(json.loads(line)["event"])
 
+    def test_a_profile_adds_up_to_the_step(self):
+        words = ["bench", "step", "mlp-mnist", "--steps", "3", "--profile"]
+        rows = [json.loads(line) for line in self.run_it(*words, "--json").stdout.splitlines()]
+        ops = {row["op"]: row for row in rows if row["event"] == "profile_op"}
+        layers = [row for row in rows if row["event"] == "profile_layer"]
+        # Three layers forward, of which the first passes no gradient on: 3 + 3 + 2 products.
+        self.assertEqual(ops["matmul"]["calls"], 8)
+        self.assertTrue(0.6 < ops["matmul"]["flops"] / rows[0]["flops"] < 1, "all but the gradient of what is fed")
+        for key in ["seconds", "flops", "bytes", "bound_s"]:
+            self.assertAlmostEqual(sum(row[key] for row in ops.values()) / sum(row[key] for row in layers), 1, places=6)
+        self.assertRegex(self.run_it(*words).stdout, r"(?m)^a step: .* of which .* between instructions$")
+
     def test_the_executed_peak_is_the_predicted_one(self):
         row = json.loads(self.run_it("bench", "step", "mlp-mnist", "--steps", "1", "--json").stdout)
         self.assertEqual(row["predicted_peak_bytes"], row["executed_peak_bytes"])
