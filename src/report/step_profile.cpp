@@ -11,6 +11,9 @@
 namespace plimsoll::report {
 namespace {
 
+/// Calls that people are shown; under --json it is all.
+constexpr size_t kMostCalls = 20;
+
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -54,26 +57,34 @@ void add(ProfileRow& row, double seconds, int64_t calls, const CallWork& work, d
   row.bound_s += count * bound_s;
 }
 
-std::vector<ProfileRow> sorted(std::map<std::string, ProfileRow> rows) {
+std::vector<ProfileRow> sorted(const std::map<std::string, ProfileRow>& rows) {
   std::vector<ProfileRow> out;
-  for (auto& [name, row] : rows) {
-    row.name = name;
-    out.push_back(std::move(row));
+  for (const auto& [name, row] : rows) {
+    out.push_back(row);
+    out.back().name = name;
   }
   std::ranges::stable_sort(out, std::ranges::greater{}, &ProfileRow::seconds);
   return out;
 }
 
-std::string table(const std::string& title, const std::vector<ProfileRow>& rows, double step_s) {
-  std::string text = fmt::format("{:<32}{:>7}{:>11}{:>8}{:>12}{:>12}{:>11}{:>10}\n", title, "calls", "time", "share",
-                                 "GFLOP/s", "GB/s", "bound", "of bound");
+/// "matmul f32[256,768] f32[768,3072] f32[3072] {transpose_b=true}": what tells one call of an op from another.
+std::string call_name(const program::Kernel& kernel) {
+  std::string name = kernel.op;
+  for (const TensorDesc& src : kernel.srcs) name += " " + to_string(src);
+  return kernel.attributes.empty() ? name : name + " " + to_string(kernel.attributes);
+}
+
+/// Names are last in a line, as calls' are long.
+std::string table(const std::string& title, std::span<const ProfileRow> rows, double step_s) {
+  std::string text = fmt::format("{:>7}{:>11}{:>9}{:>11}{:>9}{:>11}{:>10}  {}\n", "calls", "time", "share", "GFLOP/s",
+                                 "GB/s", "bound", "of bound", title);
   for (const ProfileRow& row : rows) {
     const double rate = row.seconds > 0 ? 1e-9 / row.seconds : 0;
-    text += fmt::format("  {:<30}{:>7}{:>11}{:>7.1f}%{:>12.1f}{:>12.2f}{:>11}{:>10.2f}\n", row.name, row.calls,
+    text += fmt::format("{:>7}{:>11}{:>7.1f} %{:>11.1f}{:>9.2f}{:>11}{:>10.2f}  {}\n", row.calls,
                         to_duration(row.seconds), 100 * row.seconds / step_s, row.flops * rate, row.bytes * rate,
-                        to_duration(row.bound_s), row.share_of_bound());
+                        to_duration(row.bound_s), row.share_of_bound(), row.name);
   }
-  return text;
+  return text + "\n";
 }
 
 }  // namespace
@@ -90,7 +101,7 @@ std::string layer_of(std::string_view path) {
 StepProfile make_profile(const program::Program& program, std::span<const TraceSpan> spans, const Roofline& roofline) {
   StepProfile out;
   out.step_s = median_step(spans, out.steps);
-  std::map<std::string, ProfileRow> ops, layers;
+  std::map<std::string, ProfileRow> ops, calls, layers;
   for (const auto& [id, by_step] : seconds_of(spans)) {
     const program::Segment& segment = program.segments[static_cast<size_t>(id.first)];
     const program::Instruction& instruction = segment.instructions[static_cast<size_t>(id.second)];
@@ -100,13 +111,16 @@ StepProfile make_profile(const program::Program& program, std::span<const TraceS
     for (const auto& [step, sum] : by_step) seconds.push_back(sum);
     const double time = median(std::move(seconds));
     const CallWork call = is_kernel ? roofline.calls[kernel] : CallWork{};
-    const std::string op = is_kernel ? program.kernels[kernel].op : std::string(to_string(instruction.kind));
-    for (ProfileRow* row : {&ops[op], &layers[layer_of(instruction.label)], &out.total})
+    const std::string kind(to_string(instruction.kind));
+    const std::string op = is_kernel ? program.kernels[kernel].op : kind;
+    const std::string name = is_kernel ? call_name(program.kernels[kernel]) : kind;
+    for (ProfileRow* row : {&ops[op], &calls[name], &layers[layer_of(instruction.label)], &out.total})
       add(*row, time, segment.trips, call, roofline.bound_s(call));
   }
   out.total.name = "all";
-  out.ops = sorted(std::move(ops));
-  out.layers = sorted(std::move(layers));
+  out.ops = sorted(ops);
+  out.calls = sorted(calls);
+  out.layers = sorted(layers);
   out.between_s = std::max(0.0, out.step_s - out.total.seconds);
   return out;
 }
@@ -114,7 +128,9 @@ StepProfile make_profile(const program::Program& program, std::span<const TraceS
 std::string to_text(const StepProfile& profile) {
   std::vector<ProfileRow> ops = profile.ops;
   ops.push_back(profile.total);
-  std::string text = table("op", ops, profile.step_s) + table("layer", profile.layers, profile.step_s);
+  const std::span<const ProfileRow> calls(profile.calls);
+  const std::string text = table("op", ops, profile.step_s) + table("layer", profile.layers, profile.step_s) +
+                           table("call, the longest", calls.first(std::min(calls.size(), kMostCalls)), profile.step_s);
   return text + fmt::format("a step: {} (median of {}), of which {} between instructions\n",
                             to_duration(profile.step_s), profile.steps, to_duration(profile.between_s));
 }
@@ -134,6 +150,7 @@ std::string to_json_lines(const StepProfile& profile) {
     text += object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   };
   for (const ProfileRow& row : profile.ops) write("profile_op", "op", row);
+  for (const ProfileRow& row : profile.calls) write("profile_call", "call", row);
   for (const ProfileRow& row : profile.layers) write("profile_layer", "layer", row);
   return text;
 }

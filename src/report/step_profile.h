@@ -30,6 +30,7 @@ struct StepProfile {
   ProfileRow total;                ///< of all instructions
   double between_s = 0;            ///< of the step, in no instruction of the compute lane
   std::vector<ProfileRow> ops;     ///< by kind of op, longest first
+  std::vector<ProfileRow> calls;   ///< by op, inputs and attributes, longest first
   std::vector<ProfileRow> layers;  ///< by layer of the model, longest first
 };
 
@@ -39,10 +40,10 @@ std::string layer_of(std::string_view path);
 /// Requires: `roofline` has a call for each kernel of `program`; `spans` are of whole steps, of one lane.
 StepProfile make_profile(const program::Program& program, std::span<const TraceSpan> spans, const Roofline& roofline);
 
-/// For people: both tables.
+/// For people: the tables, of calls the 20 longest.
 std::string to_text(const StepProfile& profile);
 
-/// One JSON object a row, "event" profile_op or profile_layer, one a line.
+/// One JSON object a row, "event" profile_op, profile_call or profile_layer, one a line.
 std::string to_json_lines(const StepProfile& profile);
 
 }  // namespace plimsoll::report

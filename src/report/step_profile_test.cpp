@@ -11,7 +11,8 @@ namespace {
 /// One segment: matmul "h.0.fc", gelu "h.0.gelu", matmul "head", run `trips` times.
 program::Program two_layers(int64_t trips = 1) {
   program::Program out;
-  out.kernels = {{.op = "matmul"}, {.op = "gelu"}};
+  out.kernels = {{.op = "matmul", .attributes = {{"transpose_b", true}}, .srcs = {{DType::kF32, {2, 3}, {}}}},
+                 {.op = "gelu"}};
   program::Segment segment{.name = "step", .trips = trips};
   segment.instructions = {
       {.kernel = 0, .label = "h.0.fc"}, {.kernel = 1, .label = "h.0.gelu"}, {.kernel = 0, .label = "head"}};
@@ -80,10 +81,11 @@ TEST(StepProfile, PrintsARowALine) {
   std::istringstream lines(to_json_lines(profile));
   std::vector<nlohmann::json> rows;
   for (std::string line; std::getline(lines, line);) rows.push_back(nlohmann::json::parse(line));
-  ASSERT_EQ(rows.size(), 4u);
+  ASSERT_EQ(rows.size(), 6u);
   EXPECT_EQ(rows[0]["op"], "matmul");
   EXPECT_NEAR(rows[0]["share"].get<double>(), 13.0 / 18, 1e-9);
-  EXPECT_EQ(rows[2]["layer"], "h.0");
+  EXPECT_EQ(rows[2]["call"], "matmul f32[2,3] {transpose_b=true}");
+  EXPECT_EQ(rows[4]["layer"], "h.0");
   EXPECT_NE(to_text(profile).find("a step: 18.0 ms (median of 1), of which 1.00 ms between instructions"),
             std::string::npos)
       << to_text(profile);

@@ -761,6 +761,8 @@ class Cli(unittest.TestCase):
         # Three layers forward, of which the first passes no gradient on: 3 + 3 + 2 products.
         self.assertEqual(ops["matmul"]["calls"], 8)
         self.assertTrue(0.6 < ops["matmul"]["flops"] / rows[0]["flops"] < 1, "all but the gradient of what is fed")
+        calls = [row for row in rows if row["event"] == "profile_call"]
+        self.assertEqual(sum(row["calls"] for row in calls if row["call"].startswith("matmul ")), 8)
         for key in ["seconds", "flops", "bytes", "bound_s"]:
             self.assertAlmostEqual(sum(row[key] for row in ops.values()) / sum(row[key] for row in layers), 1, places=6)
         self.assertRegex(self.run_it(*words).stdout, r"(?m)^a step: .* of which .* between instructions$")
