@@ -63,25 +63,12 @@ inline int64_t attention_offset(const ops::AttentionSizes& sizes, bool causal) {
   return causal ? sizes.keys - sizes.queries : sizes.keys;
 }
 
-/// Heads up to this size are copied tile by tile to where their rows follow each other. In place they are a model's
-/// width apart: every row is then on a page of its own, and where the width is a multiple of 4 KiB in one set of the
-/// cache (measured on Zen 3 at width 1024: half the rate).
-inline constexpr int64_t kMostCopiedHeadSize = 256;
-
-/// Rows of one head as they are, or copied to `room`.
-inline Matrix gather_rows(const float* rows, int64_t count, int64_t stride, int64_t head_size, float* room) {
-  if (head_size > kMostCopiedHeadSize) return {rows, stride};
-  for (int64_t i = 0; i < count; ++i)
-    std::memcpy(room + i * head_size, rows + i * stride, static_cast<size_t>(head_size) * sizeof(float));
-  return {room, head_size};
-}
-
 /// Queries of a unit of work.
 inline constexpr int64_t kQueryTile = 64;
 
 /// All of attention, on the pool; a unit of work is one query tile of one head of one batch element.
 ///
-/// Memory: `workspace` of attend_bytes, in which each thread has a tile (130 KiB at head size 64) with at most
+/// Memory: `workspace` of attend_bytes, in which each thread has a tile (120 KiB at head size 64) with at most
 /// kQueryTile × 128 scores. Source: Dao, "FlashAttention-2", 2023, algorithm 1.
 void attend(const AttentionForward& attention, ThreadPool& pool, void* workspace);
 int64_t attend_bytes(const ops::AttentionSizes& sizes, int threads);

@@ -14,8 +14,8 @@ namespace plimsoll::ops {
 /// 0, kn, 2kn, 0, kn, 2kn.
 std::vector<int64_t> batch_offsets(const Shape& dst, const Shape& operand);
 
-/// f32 elements that a kernel may copy of both operands of a product of depth `k` for one task, at the most: panels of
-/// 208 rows each, and no more than fit beside each other in a second-level cache.
-constexpr int64_t matmul_panel_numel(int64_t k) { return std::min<int64_t>(104 * 1024, 2 * 208 * (k + 16)); }
+/// f32 elements of packed panels that a kernel may keep of both operands of a product of depth `k` for one task, at the
+/// most: no more than fit beside each other in a second-level cache of 512 KiB.
+constexpr int64_t matmul_panel_numel(int64_t k) { return std::min<int64_t>(384, k + 4) * 304 + 16; }
 
 }  // namespace plimsoll::ops

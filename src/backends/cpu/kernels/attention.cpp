@@ -21,16 +21,12 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 struct QueryTile {
   Range queries;
   uint64_t first_weight;  ///< as dropout counts them: of the first query and key 0
-  float* o;               ///< of the first query: in `o_room`, or in the destination where heads are large
-  int64_t o_stride;
+  float* o;       ///< [queries, head_size]: in rows that follow each other, as it is read for every tile of keys
   float* scores;  ///< in rows of score_stride
   int64_t score_stride;
   float* top;  ///< largest score so far
   float* sum;  ///< Σ e^(score - top)
-  float* q_room;
-  float* k_room;
-  float* v_room;
-  float* o_room;
+  float* product_room;
 };
 
 }  // namespace plimsoll::backends::cpu
@@ -66,7 +62,7 @@ void absorb_keys(const AttentionForward& a, QueryTile& tile, const int32_t* mask
     if (top != old_top && keys.begin > 0) {
       const float factor = std::exp(old_top - shift);
       tile.sum[row] *= factor;
-      float* o = tile.o + row * tile.o_stride;
+      float* o = tile.o + row * a.sizes.head_size;
       scale_row(o, o, a.sizes.head_size, factor);
     }
     tile.top[row] = top;
@@ -78,7 +74,7 @@ void absorb_keys(const AttentionForward& a, QueryTile& tile, const int32_t* mask
 void finish_queries(const AttentionForward& a, const QueryTile& tile, float* dst, float* lse) {
   for (int64_t row = 0; row < tile.queries.size(); ++row) {
     const bool sees_nothing = tile.top[row] == kMinusInfinity && tile.sum[row] == 0;
-    scale_row(tile.o + row * tile.o_stride, dst + row * a.row_stride(), a.sizes.head_size,
+    scale_row(tile.o + row * a.sizes.head_size, dst + row * a.row_stride(), a.sizes.head_size,
               sees_nothing ? 0 : 1 / tile.sum[row]);
     if (lse != nullptr) lse[row] = sees_nothing ? kMinusInfinity : tile.top[row] + std::log(tile.sum[row]);
   }
@@ -91,7 +87,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "backends/cpu/kernel_table.h"
-#include "backends/cpu/onednn.h"
 #include "backends/cpu/product.h"
 
 namespace plimsoll::backends::cpu {
@@ -104,16 +99,13 @@ HWY_EXPORT(finish_queries);
 QueryTile make_tile(const ops::AttentionSizes& sizes, RoomCutter& room) {
   const int64_t queries = std::min(kQueryTile, sizes.queries);
   const int64_t keys = std::min(kKeyTile, sizes.keys);
-  const int64_t copied = sizes.head_size <= kMostCopiedHeadSize ? sizes.head_size : 0;
   QueryTile tile{};
   tile.score_stride = whole_lines(keys);
   tile.scores = room.take(queries * tile.score_stride);
   tile.top = room.take(queries);
   tile.sum = room.take(queries);
-  tile.q_room = room.take(queries * copied);
-  tile.k_room = room.take(keys * copied);
-  tile.v_room = room.take(keys * copied);
-  tile.o_room = room.take(queries * copied);
+  tile.o = room.take(queries * sizes.head_size);
+  tile.product_room = room.take(product_room_numel(queries, std::max(keys, sizes.head_size)));
   return tile;
 }
 
@@ -128,14 +120,10 @@ Cut cut_queries(const ops::AttentionSizes& sizes) {
   return cut_evenly(sizes.batch * sizes.heads * Cut(sizes.queries, kQueryTile).tasks());
 }
 
-void start_queries(const AttentionForward& a, QueryTile& tile, float* dst) {
-  const bool copies = a.sizes.head_size <= kMostCopiedHeadSize;
-  tile.o = copies ? tile.o_room : dst;
-  tile.o_stride = copies ? a.sizes.head_size : a.row_stride();
+void start_queries(const AttentionForward& a, QueryTile& tile) {
   std::fill_n(tile.top, tile.queries.size(), kMinusInfinity);
   std::fill_n(tile.sum, tile.queries.size(), 0.0f);
-  for (int64_t row = 0; row < tile.queries.size(); ++row)
-    std::fill_n(tile.o + row * tile.o_stride, a.sizes.head_size, 0.0f);
+  std::fill_n(tile.o, tile.queries.size() * a.sizes.head_size, 0.0f);
 }
 
 void attend_unit(const AttentionForward& a, int64_t unit, QueryTile& tile) {
@@ -147,29 +135,34 @@ void attend_unit(const AttentionForward& a, int64_t unit, QueryTile& tile) {
   if (a.dropout)
     tile.first_weight = a.dropout->first + static_cast<uint64_t>(a.sizes.weight_at(b, tile.queries.begin, h, 0));
   const int64_t at = a.sizes.q_at(b, tile.queries.begin, h);
-  start_queries(a, tile, a.o + at);
+  start_queries(a, tile);
 
   const int32_t* mask = a.mask == nullptr ? nullptr : a.mask + b * a.sizes.keys;
   const int64_t rows = tile.queries.size();
   const int64_t size = a.sizes.head_size;
   const int64_t stride = a.row_stride();
-  const Matrix q = gather_rows(a.q + at, rows, stride, size, tile.q_room);
   const Cut key_cut(a.seen(tile.queries.end - 1), kKeyTile);
   for (int64_t key_task = 0; key_task < key_cut.tasks(); ++key_task) {
     const Range keys = key_cut[key_task];
     const int64_t key_at = a.sizes.k_at(b, keys.begin, h);
-    Matrix k = gather_rows(a.k + key_at, keys.size(), stride, size, tile.k_room);
-    k.is_transposed = true;
-    multiply({.m = rows, .n = keys.size(), .k = size, .a = q, .b = k, .dst = tile.scores, .stride = tile.score_stride});
+    multiply({.m = rows,
+              .n = keys.size(),
+              .k = size,
+              .a = {a.q + at, stride},
+              .b = {a.k + key_at, stride, true},
+              .dst = tile.scores,
+              .stride = tile.score_stride,
+              .room = tile.product_room});
     HWY_DYNAMIC_DISPATCH(absorb_keys)(a, tile, mask, keys);
     multiply({.m = rows,
               .n = size,
               .k = keys.size(),
               .a = {tile.scores, tile.score_stride},
-              .b = gather_rows(a.v + key_at, keys.size(), stride, size, tile.v_room),
+              .b = {a.v + key_at, stride},
               .dst = tile.o,
-              .stride = tile.o_stride,
-              .accumulate = true});
+              .stride = size,
+              .accumulate = true,
+              .room = tile.product_room});
   }
   float* lse = a.lse == nullptr ? nullptr : a.lse + a.sizes.lse_at(b, tile.queries.begin, h);
   HWY_DYNAMIC_DISPATCH(finish_queries)(a, tile, a.o + at, lse);
@@ -194,8 +187,6 @@ namespace {
 Result<std::unique_ptr<Kernel>> prepare_attention(const program::Kernel& kernel, const CpuContext& context) {
   PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {3, 4, 5, 6}));
   const AttentionSettings settings(kernel, 3);
-  compile_sgemm(false, true);
-  compile_sgemm(false, false);
   const auto launch = [settings, &pool = context.pool](const LaunchArgs& args) {
     attend({.sizes = settings.sizes,
             .offset = attention_offset(settings.sizes, settings.causal),

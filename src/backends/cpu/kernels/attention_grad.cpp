@@ -20,11 +20,8 @@ struct ScoreTile {
   int64_t stride;  ///< between rows of p and d_score
   float* p;        ///< scores in, probabilities out
   float* d_score;  ///< d_o · v in, gradients of q · k out
-  float* q_room;
-  float* d_o_room;
-  float* k_room;
-  float* v_room;
   float* factor_room;
+  float* product_room;
 };
 
 /// What one row of a tile is made from.
@@ -80,7 +77,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "backends/cpu/kernel_table.h"
-#include "backends/cpu/onednn.h"
 
 namespace plimsoll::backends::cpu {
 namespace {
@@ -92,16 +88,13 @@ HWY_EXPORT(make_row_factors);
 ScoreTile make_tile(const ops::AttentionSizes& sizes, RoomCutter& room) {
   const int64_t queries = std::min(kTileQueries, sizes.queries);
   const int64_t keys = std::min(kTileKeys, sizes.keys);
-  const int64_t copied = sizes.head_size <= kMostCopiedHeadSize ? sizes.head_size : 0;
   ScoreTile tile{};
   tile.stride = whole_lines(keys);
   tile.p = room.take(queries * tile.stride);
   tile.d_score = room.take(queries * tile.stride);
-  tile.q_room = room.take(queries * copied);
-  tile.d_o_room = room.take(queries * copied);
-  tile.k_room = room.take(keys * copied);
-  tile.v_room = room.take(keys * copied);
   tile.factor_room = room.take(keys + kFactorSlack);
+  const int64_t depth = std::max({queries, keys, sizes.head_size});
+  tile.product_room = room.take(product_room_numel(std::max(queries, keys), depth));
   return tile;
 }
 
@@ -142,10 +135,8 @@ class HeadGrad {
     for (int64_t task = 0; task < key_cut.tasks(); ++task) {
       const int64_t first = first_query_that_sees(key_cut[task].begin);
       const Cut query_cut(settings_.sizes.queries - first, kTileQueries);
-      const Matrix k = gather(k_, key_cut[task], tile.k_room);
-      const Matrix v = gather(v_, key_cut[task], tile.v_room);
       for (int64_t i = 0; i < query_cut.tasks(); ++i)
-        add_tile(tile, {first + query_cut[i].begin, first + query_cut[i].end}, key_cut[task], k, v);
+        add_tile(tile, {first + query_cut[i].begin, first + query_cut[i].end}, key_cut[task]);
     }
   }
 
@@ -161,14 +152,15 @@ class HeadGrad {
   }
 
   /// dst[m,n] = a · bᵀ over the head's size.
-  void make_scores(const Matrix& a, const Matrix& b, int64_t m, int64_t n, float* dst, int64_t stride) const {
+  void make_scores(const ScoreTile& tile, const float* a, const float* b, int64_t m, int64_t n, float* dst) const {
     multiply({.m = m,
               .n = n,
               .k = settings_.sizes.head_size,
-              .a = a,
-              .b = {b.data, b.stride, true},
+              .a = {a, stride_},
+              .b = {b, stride_, true},
               .dst = dst,
-              .stride = stride});
+              .stride = tile.stride,
+              .room = tile.product_room});
   }
 
   /// Dropout's, of query t and the keys [first_key, first_key + count).
@@ -196,31 +188,29 @@ class HeadGrad {
     }
   }
 
-  /// dst[m,head_size] += tile · rows
-  void add_product(const Matrix& tile, const Matrix& rows, int64_t m, int64_t k, float* dst) const {
+  /// dst[m,head_size] += scores · rows
+  void add_product(const ScoreTile& tile, const Matrix& scores, const float* rows, int64_t m, int64_t k,
+                   float* dst) const {
     multiply({.m = m,
               .n = settings_.sizes.head_size,
               .k = k,
-              .a = tile,
-              .b = rows,
+              .a = scores,
+              .b = {rows, stride_},
               .dst = dst,
               .stride = stride_,
-              .accumulate = true});
+              .accumulate = true,
+              .room = tile.product_room});
   }
 
-  Matrix gather(const float* rows, Range range, float* room) const {
-    return gather_rows(rows + range.begin * stride_, range.size(), stride_, settings_.sizes.head_size, room);
-  }
-
-  void add_tile(ScoreTile& tile, Range queries, Range keys, const Matrix& k, const Matrix& v) const {
-    const Matrix q = gather(q_, queries, tile.q_room);
-    const Matrix d_o = gather(d_o_, queries, tile.d_o_room);
-    make_scores(q, k, queries.size(), keys.size(), tile.p, tile.stride);
-    make_scores(d_o, v, queries.size(), keys.size(), tile.d_score, tile.stride);
+  void add_tile(ScoreTile& tile, Range queries, Range keys) const {
+    const int64_t q_at = queries.begin * stride_;
+    const int64_t k_at = keys.begin * stride_;
+    make_scores(tile, q_ + q_at, k_ + k_at, queries.size(), keys.size(), tile.p);
+    make_scores(tile, d_o_ + q_at, v_ + k_at, queries.size(), keys.size(), tile.d_score);
     make_rows(tile, queries, keys);
-    add_product({tile.p, tile.stride, true}, d_o, keys.size(), queries.size(), d_v_ + keys.begin * stride_);
-    add_product({tile.d_score, tile.stride, true}, q, keys.size(), queries.size(), d_k_ + keys.begin * stride_);
-    add_product({tile.d_score, tile.stride}, k, queries.size(), keys.size(), d_q_ + queries.begin * stride_);
+    add_product(tile, {tile.p, tile.stride, true}, d_o_ + q_at, keys.size(), queries.size(), d_v_ + k_at);
+    add_product(tile, {tile.d_score, tile.stride, true}, q_ + q_at, keys.size(), queries.size(), d_k_ + k_at);
+    add_product(tile, {tile.d_score, tile.stride}, k_ + k_at, queries.size(), keys.size(), d_q_ + q_at);
   }
 
   const AttentionSettings& settings_;
@@ -245,9 +235,6 @@ Result<std::unique_ptr<Kernel>> prepare_attention_grad(const program::Kernel& ke
   PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {6, 7, 8, 9}));
   const AttentionSettings settings(kernel, 6);
   const ops::AttentionSizes& sizes = settings.sizes;
-  compile_sgemm(false, true);
-  compile_sgemm(true, false);
-  compile_sgemm(false, false);
   const Cut cut = cut_evenly(sizes.batch * sizes.heads);
   const int64_t numel = tile_numel(sizes);
   const auto launch = [settings, cut, numel, &pool = context.pool](const LaunchArgs& args) {

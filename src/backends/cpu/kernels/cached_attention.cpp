@@ -3,7 +3,6 @@
 
 #include "backends/cpu/attention_forward.h"
 #include "backends/cpu/kernel_table.h"
-#include "backends/cpu/onednn.h"
 
 namespace plimsoll::backends::cpu {
 namespace {
@@ -13,8 +12,6 @@ Result<std::unique_ptr<Kernel>> prepare_cached_attention(const program::Kernel& 
   PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {3}));
   const ops::AttentionSizes sizes = ops::attention_sizes(kernel.srcs[0].shape, kernel.srcs[1].shape);
   const float scale = attention_scale(kernel, sizes);
-  compile_sgemm(false, true);
-  compile_sgemm(false, false);
   const auto launch = [sizes, scale, &pool = context.pool](const LaunchArgs& args) {
     attend({.sizes = sizes,
             .offset = std::clamp<int64_t>(*src<int64_t>(args, 3), -sizes.queries, sizes.keys),

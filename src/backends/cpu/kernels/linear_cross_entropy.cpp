@@ -43,7 +43,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "backends/cpu/kernel_table.h"
-#include "backends/cpu/onednn.h"
 #include "backends/cpu/product.h"
 #include "ops/loss/logits_chunk.h"
 
@@ -57,9 +56,11 @@ HWY_EXPORT(add_rows);
 /// Classes of a task: at most about 48 tasks, at least 128 classes, whole cache lines.
 int64_t classes_per_task(int64_t classes) { return std::max<int64_t>(128, (classes + 47) / 48 / 16 * 16 + 16); }
 
-/// Rows and columns of d_x that one task makes: small enough for 8 threads at 128 rows.
-constexpr int64_t kTileRows = 64;
-constexpr int64_t kTileColumns = 128;
+/// Columns of d_x that one task makes: an equal share for each thread, as every task packs the logits, which no cache
+/// holds (at 192 of 768 columns that costs a tenth of the work).
+int64_t columns_per_task(int64_t width, int threads) {
+  return std::max<int64_t>(kLineElements, whole_lines((width + threads - 1) / threads));
+}
 
 class LinearCrossEntropy final : public Kernel {
  public:
@@ -73,11 +74,17 @@ class LinearCrossEntropy final : public Kernel {
         has_grads_(kernel.dsts.size() > 1),
         adds_weight_(accumulates(kernel, 2)),
         adds_bias_(accumulates(kernel, 3)),
-        class_cut_(loss_.classes, classes_per_task(loss_.classes)) {}
+        class_cut_(loss_.classes, classes_per_task(loss_.classes)),
+        column_cut_(width_, columns_per_task(width_, context.pool.threads())),
+        room_numel_(whole_lines(
+            std::max({product_room_numel(chunk_rows_, width_), product_room_numel(chunk_rows_, loss_.classes),
+                      product_room_numel(class_cut_.per_task(), chunk_rows_)}))) {}
 
-  /// The chunk's logits, then the losses of its rows.
+  /// The chunk's logits, the losses of its rows, and the threads' packed panels.
   int64_t workspace_bytes() const override {
-    return chunk_rows_ * (loss_.classes + 1) * static_cast<int64_t>(sizeof(float));
+    return whole_lines(chunk_rows_ * (loss_.classes + 1)) * static_cast<int64_t>(sizeof(float)) +
+           std::max(rooms_bytes(class_cut_, room_numel_, pool_.threads()),
+                    rooms_bytes(column_cut_, room_numel_, pool_.threads()));
   }
 
   void launch(const LaunchArgs& args) const override {
@@ -97,6 +104,7 @@ class LinearCrossEntropy final : public Kernel {
     const int32_t* targets;
     float* logits;
     float* losses;
+    float* rooms;  ///< one for each thread's product
   };
 
   /// Returns the sum of the rows' losses. A chunk in which no row counts costs nothing.
@@ -106,7 +114,8 @@ class LinearCrossEntropy final : public Kernel {
                 .x = src<float>(args, 0) + rows.begin * width_,
                 .targets = src<int32_t>(args, 2) + rows.begin,
                 .logits = logits,
-                .losses = logits + chunk_rows_ * loss_.classes};
+                .losses = logits + chunk_rows_ * loss_.classes,
+                .rooms = logits + whole_lines(chunk_rows_ * (loss_.classes + 1))};
     const bool counts =
         std::any_of(chunk.targets, chunk.targets + rows.size(), [&](int32_t target) { return loss_.counts(target); });
     if (counts) {
@@ -123,19 +132,16 @@ class LinearCrossEntropy final : public Kernel {
   }
 
   void make_logits(const LaunchArgs& args, const Chunk& chunk) const {
-    run(pool_, class_cut_, [&](Range classes, int64_t) {
-      float* logits = chunk.logits + classes.begin;
-      for (int64_t row = 0; has_bias_ && row < chunk.rows.size(); ++row)
-        std::memcpy(logits + row * loss_.classes, src<float>(args, 4) + classes.begin,
-                    static_cast<size_t>(classes.size()) * sizeof(float));
+    run_in_rooms(pool_, class_cut_, room_numel_, chunk.rooms, [&](Range classes, float* room) {
       multiply({.m = chunk.rows.size(),
                 .n = classes.size(),
                 .k = width_,
                 .a = {chunk.x, width_},
                 .b = {src<float>(args, 1) + classes.begin * width_, width_, true},
-                .dst = logits,
+                .bias = has_bias_ ? src<float>(args, 4) + classes.begin : nullptr,
+                .dst = chunk.logits + classes.begin,
                 .stride = loss_.classes,
-                .accumulate = has_bias_});
+                .room = room});
     });
   }
 
@@ -150,26 +156,23 @@ class LinearCrossEntropy final : public Kernel {
   }
 
   void make_d_x(const LaunchArgs& args, const Chunk& chunk, bool counts) const {
-    const Cut row_cut(chunk.rows.size(), kTileRows);
-    const Cut column_cut(width_, kTileColumns);
     float* d_x = dst<float>(args, 1) + chunk.rows.begin * width_;
-    pool_.run(row_cut.tasks() * column_cut.tasks(), [&](int64_t task, int) {
-      const Range rows = row_cut[task / column_cut.tasks()];
-      const Range columns = column_cut[task % column_cut.tasks()];
-      multiply({.m = rows.size(),
+    run_in_rooms(pool_, column_cut_, room_numel_, chunk.rooms, [&](Range columns, float* room) {
+      multiply({.m = chunk.rows.size(),
                 .n = columns.size(),
                 .k = counts ? loss_.classes : 0,
-                .a = {chunk.logits + rows.begin * loss_.classes, loss_.classes},
+                .a = {chunk.logits, loss_.classes},
                 .b = {src<float>(args, 1) + columns.begin, width_},
-                .dst = d_x + rows.begin * width_ + columns.begin,
-                .stride = width_});
+                .dst = d_x + columns.begin,
+                .stride = width_,
+                .room = room});
     });
   }
 
   /// The first chunk overwrites, unless the caller accumulates.
   void make_d_weight(const LaunchArgs& args, const Chunk& chunk, bool counts, bool is_first) const {
     const int64_t rows = counts ? chunk.rows.size() : 0;
-    run(pool_, class_cut_, [&](Range classes, int64_t) {
+    run_in_rooms(pool_, class_cut_, room_numel_, chunk.rooms, [&](Range classes, float* room) {
       multiply({.m = classes.size(),
                 .n = width_,
                 .k = rows,
@@ -177,7 +180,8 @@ class LinearCrossEntropy final : public Kernel {
                 .b = {chunk.x, width_},
                 .dst = dst<float>(args, 2) + classes.begin * width_,
                 .stride = width_,
-                .accumulate = adds_weight_ || !is_first});
+                .accumulate = adds_weight_ || !is_first,
+                .room = room});
       if (!has_bias_) return;
       float* d_bias = dst<float>(args, 3) + classes.begin;
       if (is_first && !adds_bias_) std::memset(d_bias, 0, static_cast<size_t>(classes.size()) * sizeof(float));
@@ -195,6 +199,8 @@ class LinearCrossEntropy final : public Kernel {
   bool adds_weight_;
   bool adds_bias_;
   Cut class_cut_;
+  Cut column_cut_;
+  int64_t room_numel_;
 };
 
 int64_t chunk_rows_of(const program::Kernel& kernel) {
@@ -205,9 +211,6 @@ int64_t chunk_rows_of(const program::Kernel& kernel) {
 Result<std::unique_ptr<Kernel>> prepare_linear_cross_entropy(const program::Kernel& kernel, const CpuContext& context) {
   PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {2}));
   if (accumulates(kernel, 1)) return unsupported("[" + kernel.op + "] the cpu kernel does not add into d_x");
-  compile_sgemm(false, true);
-  compile_sgemm(true, false);
-  compile_sgemm(false, false);
   return std::unique_ptr<Kernel>(std::make_unique<LinearCrossEntropy>(kernel, context, chunk_rows_of(kernel)));
 }
 

@@ -1,0 +1,116 @@
+// Packing of a product's operands into panels; included once per instruction set, like simd.h.
+#if defined(PLIMSOLL_BACKENDS_CPU_PRODUCT_PACK_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef PLIMSOLL_BACKENDS_CPU_PRODUCT_PACK_H
+#undef PLIMSOLL_BACKENDS_CPU_PRODUCT_PACK_H
+#else
+#define PLIMSOLL_BACKENDS_CPU_PRODUCT_PACK_H
+#endif
+
+#include "backends/cpu/product.h"
+#include "backends/cpu/product_tile.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace plimsoll::backends::cpu {
+namespace HWY_NAMESPACE {
+
+/// dst[p · dst_stride + j] = src[j · src_stride + p] for four rows j and p in [0, n).
+inline void transpose_four_rows(const float* src, int64_t src_stride, int64_t n, float* dst, int64_t dst_stride) {
+  int64_t p = 0;
+#if HWY_TARGET != HWY_SCALAR  // which has no vectors of four
+  const hn::FixedTag<float, 4> d;
+  for (; p + 4 <= n; p += 4) {
+    const auto row0 = hn::LoadU(d, src + p), row1 = hn::LoadU(d, src + src_stride + p);
+    const auto row2 = hn::LoadU(d, src + 2 * src_stride + p), row3 = hn::LoadU(d, src + 3 * src_stride + p);
+    const auto low02 = hn::InterleaveLower(d, row0, row2), low13 = hn::InterleaveLower(d, row1, row3);
+    const auto high02 = hn::InterleaveUpper(d, row0, row2), high13 = hn::InterleaveUpper(d, row1, row3);
+    hn::StoreU(hn::InterleaveLower(d, low02, low13), d, dst + p * dst_stride);
+    hn::StoreU(hn::InterleaveUpper(d, low02, low13), d, dst + (p + 1) * dst_stride);
+    hn::StoreU(hn::InterleaveLower(d, high02, high13), d, dst + (p + 2) * dst_stride);
+    hn::StoreU(hn::InterleaveUpper(d, high02, high13), d, dst + (p + 3) * dst_stride);
+  }
+#endif
+  for (; p < n; ++p)
+    for (int64_t j = 0; j < 4; ++j) dst[p * dst_stride + j] = src[j * src_stride + p];
+}
+
+/// The same for any number of rows; the last four overlap those before them.
+inline void transpose_rows(const float* src, int64_t src_stride, int64_t rows, int64_t n, float* dst,
+                           int64_t dst_stride) {
+  for (int64_t j = 0; rows >= 4 && j < rows; j += 4) {
+    const int64_t first = std::min(j, rows - 4);
+    transpose_four_rows(src + first * src_stride, src_stride, n, dst + first, dst_stride);
+  }
+  for (int64_t j = 0; rows < 4 && j < rows; ++j)
+    for (int64_t p = 0; p < n; ++p) dst[p * dst_stride + j] = src[j * src_stride + p];
+}
+
+/// dst[p · width + j] = src[p · src_stride + j] for p in [0, n) and j in [0, count): whole rows of `width` at best.
+template <int64_t width>
+void copy_rows(const float* src, int64_t src_stride, int64_t n, int64_t count, float* dst) {
+  if (count == width) {
+    for (int64_t p = 0; p < n; ++p) std::memcpy(dst + p * width, src + p * src_stride, width * sizeof(float));
+    return;
+  }
+  for (int64_t p = 0; p < n; ++p)
+    std::memcpy(dst + p * width, src + p * src_stride, static_cast<size_t>(count) * sizeof(float));
+}
+
+/// The matrix from (row, column) on.
+inline Matrix matrix_from(const Matrix& m, int64_t row, int64_t column) {
+  return {m.data + (m.is_transposed ? column * m.stride + row : row * m.stride + column), m.stride, m.is_transposed};
+}
+
+/// Rows of a as panels [depth, kTileRows], one tile of rows behind the other. The last rows of an incomplete tile are
+/// left as they are: they are never read.
+inline void pack_rows(const Matrix& a, Range rows, Range depth, float* dst) {
+  for (int64_t row = rows.begin; row < rows.end; row += kTileRows, dst += kTileRows * depth.size()) {
+    const Matrix from = matrix_from(a, row, depth.begin);
+    const int64_t count = std::min(kTileRows, rows.end - row);
+    if (a.is_transposed)
+      copy_rows<kTileRows>(from.data, from.stride, depth.size(), count, dst);
+    else
+      transpose_rows(from.data, from.stride, count, depth.size(), dst, kTileRows);
+  }
+}
+
+/// Columns of b as [depth, kTileColumns]; columns that it does not have are 0, so that no lane meets a NaN of before.
+inline void pack_strip(const Matrix& b, Range depth, Range columns, float* dst) {
+  const Matrix from = matrix_from(b, depth.begin, columns.begin);
+  if (columns.size() < kTileColumns) std::fill_n(dst, depth.size() * kTileColumns, 0.0f);
+  if (b.is_transposed)
+    transpose_rows(from.data, from.stride, columns.size(), depth.size(), dst, kTileColumns);
+  else
+    copy_rows<kTileColumns>(from.data, from.stride, depth.size(), columns.size(), dst);
+}
+
+/// A strip of b that is fetched towards the caches, cache line by cache line, while the one before it is in use.
+/// Packing would otherwise wait for memory: 5 % of a product of 256 rows whose b is not in a cache (measured on Zen 3).
+class StripAhead {
+ public:
+  StripAhead() = default;
+  StripAhead(const Matrix& b, Range depth, Range columns) : from_(matrix_from(b, depth.begin, columns.begin)) {
+    const int64_t rows = b.is_transposed ? columns.size() : depth.size();
+    lines_a_row_ = (b.is_transposed ? depth.size() : columns.size()) / kLineElements + 1;
+    lines_ = rows * lines_a_row_;
+  }
+
+  /// The lines of part `i` of `parts`.
+  void fetch_part(int64_t i, int64_t parts) {
+    for (const int64_t end = lines_ * (i + 1) / parts; next_ < end; ++next_) {
+      const int64_t row = next_ / lines_a_row_, line = next_ % lines_a_row_;
+      __builtin_prefetch(from_.data + row * from_.stride + line * kLineElements, 0, 2);
+    }
+  }
+
+ private:
+  Matrix from_;
+  int64_t lines_a_row_ = 1;
+  int64_t lines_ = 0;
+  int64_t next_ = 0;
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace plimsoll::backends::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif
