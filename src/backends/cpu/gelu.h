@@ -37,7 +37,7 @@ inline VF gelu(F32 d, VF x, bool is_tanh) { return hn::Mul(x, is_tanh ? tanh_gat
 inline VF gelu_slope(F32 d, VF x, bool is_tanh) {
   const VF square = hn::Mul(x, x);
   if (!is_tanh) {
-    const VF density = hn::Mul(hn::Set(d, kInverseSqrtTwoPi), exp(d, hn::Mul(hn::Set(d, -0.5f), square)));
+    const VF density = hn::Mul(hn::Set(d, kInverseSqrtTwoPi), exp_below_88(d, hn::Mul(hn::Set(d, -0.5f), square)));
     return hn::MulAdd(x, density, normal_cdf(d, x));
   }
   const VF gate = tanh_gate(d, x);

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backends/cpu/row_math.h"
 #include "backends/cpu/simd.h"
 #include "hwy/contrib/math/math-inl.h"
 
@@ -38,10 +39,11 @@ inline VF log(F32 d, VF x) {
   return keep_nan(x, below);
 }
 
-/// 1 / (1 + e^-x)
+/// 1 / (1 + e^-x), as e^x / (1 + e^x) below 0: no exponential overflows, and the result is 0 below -87.3.
 inline VF sigmoid(F32 d, VF x) {
   const VF one = hn::Set(d, 1.0f);
-  return hn::Div(one, hn::Add(one, exp(d, hn::Neg(x))));
+  const VF e = exp_below_88(d, hn::Neg(hn::Abs(x)));
+  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
 }
 
 /// Highway's tanh goes through e^2x, so the argument is kept where that is finite; tanh is ±1 from 10 on.

@@ -101,11 +101,11 @@ TEST(LinearCrossEntropy, RefusesNegativeChunks) {
 }
 
 TEST(LogitsChunk, CutsRowsIntoEqualChunksOfWholeSteps) {
-  EXPECT_EQ(logits_chunk_rows(256, 50257, 0), 128);    // 160 fit: two chunks
-  EXPECT_EQ(logits_chunk_rows(8192, 50257, 0), 160);   // 52 chunks of 158, rounded up
-  EXPECT_EQ(logits_chunk_rows(8192, 2048, 0), 4096);   // exactly 32 MiB
+  EXPECT_EQ(logits_chunk_rows(512, 50257, 0), 256);    // 320 fit: two chunks
+  EXPECT_EQ(logits_chunk_rows(8192, 50257, 0), 320);   // 26 chunks of 316, rounded up
+  EXPECT_EQ(logits_chunk_rows(16384, 2048, 0), 8192);  // exactly 64 MiB
   EXPECT_EQ(logits_chunk_rows(7, 50257, 0), 7);        // all rows
-  EXPECT_EQ(logits_chunk_rows(100, 10000000, 0), 16);  // never fewer than 16
+  EXPECT_EQ(logits_chunk_rows(100, 20000000, 0), 16);  // never fewer than 16
   EXPECT_EQ(logits_chunk_rows(100, 1000, 30), 30);     // as told
   EXPECT_EQ(logits_chunk_rows(0, 1000, 0), 1);
 }
