@@ -128,11 +128,8 @@ Status run(const Options& o) {
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
   PLIMSOLL_ASSIGN(auto plan, plan_zoo_step(o.step, *environment, ram));
   const engine::MemoryNeed need = plan.need;
-  const double rate = engine::measure_rates(*environment, Bytes{need.total_bytes()}).flops_per_s;
-  set_rates(*environment, rates, need.total_bytes());
-  plan.train.predict(environment->catalogue());
+  engine::measure_rates(*environment, Bytes{need.total_bytes()});
   const Work work = count_work(o.step, config, plan.spec.training);
-  const plan::Plan planned = plan.train.plan;
   PLIMSOLL_ASSIGN(auto session, engine::Session::make(std::move(plan), *environment, 0));
   engine::Runner& runner = session->train();
   const auto inputs = make_inputs(session->plan().training_graph, work.classes, runner);
@@ -148,6 +145,11 @@ Status run(const Options& o) {
   if (!guard.outcome.is_finite) return corrupt("the guarded step came upon a number that is not finite");
   if (!guard.fault.empty())
     return corrupt("the guarded step found a fault, which is a bug in plimsoll: " + guard.fault);
+  const engine::Rates measured = engine::measure_rates_again(*environment, session->arena().bytes());
+  environment->catalogue().set_rates(rates.value_or(measured));
+  engine::CompiledProgram compiled = runner.compiled();
+  compiled.predict(environment->catalogue());
+  const plan::Plan& planned = compiled.plan;
   const double median = timed.seconds[timed.seconds.size() / 2];
   const bool has_sequence = !std::holds_alternative<models::MlpConfig>(config);
   const FieldValue seq = has_sequence ? FieldValue(o.step.tokens()) : nullptr;
@@ -161,8 +163,8 @@ Status run(const Options& o) {
                       {"least_s", timed.seconds.front()},
                       {"items_per_s", static_cast<double>(work.items) / median},
                       {"flops", work.flops},
-                      {"matmul_gflops", rate / 1e9},
-                      {"share_of_matmul", work.flops / median / rate},
+                      {"matmul_gflops", measured.flops_per_s / 1e9},
+                      {"share_of_matmul", work.flops / median / measured.flops_per_s},
                       {"predicted_s", planned.predicted_s},
                       {"predicted_peak_bytes", planned.arena_bytes},
                       {"executed_peak_bytes", guard.executed_peak_bytes},

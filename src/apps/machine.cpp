@@ -64,10 +64,10 @@ void print_memory(bool json, const hardware::MemoryMeasurement& memory) {
             report::to_duration(touch.huge_page_ns * 1e-9) + " within a huge one");
 }
 
-/// One thread of oneDNN; no op of ours has these types yet.
+/// One thread of oneDNN, beside our own products and for types that no op of ours has yet.
 void print_library_rate(bool json, const char* dtype, const char* unit, backends::cpu::ProductTypes types) {
   const double rate = backends::cpu::measure_onednn_rate(types);
-  Fields fields{{"event", "matmul"}, {"dtype", dtype}, {"threads", 1}};
+  Fields fields{{"event", "library_matmul"}, {"library", "oneDNN"}, {"dtype", dtype}, {"threads", 1}};
   std::string words;
   if (rate > 0) {
     fields.push_back({"gflops_per_s", rate / 1e9});
@@ -76,7 +76,7 @@ void print_library_rate(bool json, const char* dtype, const char* unit, backends
     fields.push_back({"unavailable", "oneDNN has no kernel for this processor"});
     words = "not available: oneDNN has no kernel for this processor";
   }
-  print(json, fields, on_threads(std::string("matmul ") + dtype, 1), words);
+  print(json, fields, on_threads(std::string("oneDNN ") + dtype, 1), words);
 }
 
 Status print_products(bool json, const hardware::Cores& cores) {
@@ -87,6 +87,7 @@ Status print_products(bool json, const hardware::Cores& cores) {
           on_threads("matmul f32", threads), report::to_quantity(rate, "FLOP/s"));
     if (cores.usable == 1) break;
   }
+  print_library_rate(json, "f32", "FLOP/s", backends::cpu::ProductTypes::kF32);
   print_library_rate(json, "bf16", "FLOP/s", backends::cpu::ProductTypes::kBf16);
   print_library_rate(json, "u8s8", "OP/s", backends::cpu::ProductTypes::kU8S8);
   return {};

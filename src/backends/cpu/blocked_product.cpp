@@ -14,6 +14,9 @@ constexpr int64_t kUnitRows = 3 * kProductRows;
 constexpr int64_t kLeastUnitColumns = 128;
 /// Units that each thread should find, so that one that is held up leaves little to wait for.
 constexpr int64_t kUnitsPerThread = 6;
+/// With few rows reading b is all the work, and its rows are best read in long pieces.
+constexpr int64_t kLeastReadColumns = 512;
+constexpr int64_t kReadUnitsPerThread = 2;
 /// Multiply-adds that take as long as moving one f32 (cut_by_cost's unit).
 constexpr int64_t kMultiplyAddsPerElement = 16;
 
@@ -23,11 +26,13 @@ Cut cut_rows(int64_t m) {
 }
 
 /// All columns for a single thread; else so many units that all threads have work up to the end.
-Cut cut_columns(int64_t n, int64_t other_units, int threads) {
-  const int64_t wanted = threads == 1 ? 1 : threads * kUnitsPerThread;
+Cut cut_columns(const BlockedProduct::Sizes& sizes, int64_t other_units, int threads) {
+  const bool reads_only = sizes.m <= kFewRows;
+  const int64_t wanted = threads == 1 ? 1 : threads * (reads_only ? kReadUnitsPerThread : kUnitsPerThread);
   const int64_t parts = std::max<int64_t>(1, wanted / std::max<int64_t>(1, other_units));
-  const int64_t share = std::max(kLeastUnitColumns, (n + parts - 1) / parts);
-  return {n, (share + kLineElements - 1) / kLineElements * kLineElements};
+  const int64_t least = reads_only && !sizes.transpose_b ? kLeastReadColumns : kLeastUnitColumns;
+  const int64_t share = std::max(least, (sizes.n + parts - 1) / parts);
+  return {sizes.n, whole_lines(share)};
 }
 
 int64_t unit_cost(int64_t rows, int64_t columns, int64_t k) { return rows * columns * k / kMultiplyAddsPerElement; }
@@ -41,7 +46,7 @@ BlockedProduct::BlockedProduct(const Sizes& sizes, std::vector<int64_t> offsets_
       offsets_b_(std::move(offsets_b)),
       threads_(threads),
       rows_(cut_rows(sizes.m)),
-      columns_(cut_columns(sizes.n, std::ssize(offsets_a_) * rows_.tasks(), threads)),
+      columns_(cut_columns(sizes, std::ssize(offsets_a_) * rows_.tasks(), threads)),
       units_(
           cut_by_cost(std::ssize(offsets_a_) * columns_.tasks() * rows_.tasks(),
                       unit_cost(std::min(rows_.per_task(), sizes.m), std::min(columns_.per_task(), sizes.n), sizes.k))),

@@ -43,11 +43,15 @@ double measure(DataType a_type, DataType b_type, DataType dst_type) {
 double measure_onednn_rate(ProductTypes types) {
   omp_set_num_threads(1);
   try {
-    return types == ProductTypes::kBf16 ? measure(DataType::bf16, DataType::bf16, DataType::f32)
-                                        : measure(DataType::u8, DataType::s8, DataType::s32);
+    switch (types) {
+      case ProductTypes::kF32: return measure(DataType::f32, DataType::f32, DataType::f32);
+      case ProductTypes::kBf16: return measure(DataType::bf16, DataType::bf16, DataType::f32);
+      case ProductTypes::kU8S8: return measure(DataType::u8, DataType::s8, DataType::s32);
+    }
   } catch (const dnnl::error&) {
-    return 0;  // the library's way to say that it has no kernel
+    // The library's way to say that it has no kernel.
   }
+  return 0;
 }
 
 }  // namespace plimsoll::backends::cpu

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 #include "core/bytes.h"
 #include "engine/environment/environment.h"
 
@@ -15,5 +18,9 @@ namespace plimsoll::engine {
 /// are the ones of Rates by default.
 /// Order: any thread, one at a time. Cost: half a second, then nothing.
 Rates measure_rates(Environment& environment, Bytes ram);
+
+/// The same with the product measured again inside `memory`, whose contents are lost; the better of both is remembered.
+/// For comparing a prediction with times taken meanwhile: on a shared machine either measurement may have been held up.
+Rates measure_rates_again(Environment& environment, std::span<std::byte> memory);
 
 }  // namespace plimsoll::engine

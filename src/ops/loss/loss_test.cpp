@@ -101,8 +101,9 @@ TEST(LinearCrossEntropy, RefusesNegativeChunks) {
 }
 
 TEST(LogitsChunk, CutsRowsIntoEqualChunksOfWholeSteps) {
-  EXPECT_EQ(logits_chunk_rows(512, 50257, 0), 256);    // 320 fit: two chunks
-  EXPECT_EQ(logits_chunk_rows(8192, 50257, 0), 320);   // 26 chunks of 316, rounded up
+  EXPECT_EQ(logits_chunk_rows(400, 50257, 0), 208);    // 333 fit, 256 in whole blocks: two chunks
+  EXPECT_EQ(logits_chunk_rows(8192, 50257, 0), 256);   // 32 chunks
+  EXPECT_EQ(logits_chunk_rows(8192, 100000, 0), 160);  // 167 fit: 52 chunks of 158, rounded up
   EXPECT_EQ(logits_chunk_rows(16384, 2048, 0), 8192);  // exactly 64 MiB
   EXPECT_EQ(logits_chunk_rows(7, 50257, 0), 7);        // all rows
   EXPECT_EQ(logits_chunk_rows(100, 20000000, 0), 16);  // never fewer than 16

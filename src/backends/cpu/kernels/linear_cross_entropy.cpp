@@ -62,6 +62,9 @@ int64_t columns_per_task(int64_t width, int threads) {
   return std::max<int64_t>(kLineElements, whole_lines((width + threads - 1) / threads));
 }
 
+/// Its rows: in two parts beside other threads, so that one that is held up leaves less to wait for.
+int64_t rows_per_task(int64_t rows, int threads) { return std::max<int64_t>(1, threads == 1 ? rows : (rows + 1) / 2); }
+
 class LinearCrossEntropy final : public Kernel {
  public:
   LinearCrossEntropy(const program::Kernel& kernel, const CpuContext& context, int64_t chunk_rows)
@@ -83,8 +86,7 @@ class LinearCrossEntropy final : public Kernel {
   /// The chunk's logits, the losses of its rows, and the threads' packed panels.
   int64_t workspace_bytes() const override {
     return whole_lines(chunk_rows_ * (loss_.classes + 1)) * static_cast<int64_t>(sizeof(float)) +
-           std::max(rooms_bytes(class_cut_, room_numel_, pool_.threads()),
-                    rooms_bytes(column_cut_, room_numel_, pool_.threads()));
+           pool_.threads() * room_numel_ * static_cast<int64_t>(sizeof(float));
   }
 
   void launch(const LaunchArgs& args) const override {
@@ -156,17 +158,21 @@ class LinearCrossEntropy final : public Kernel {
   }
 
   void make_d_x(const LaunchArgs& args, const Chunk& chunk, bool counts) const {
+    const Cut row_cut(chunk.rows.size(), rows_per_task(chunk.rows.size(), pool_.threads()));
     float* d_x = dst<float>(args, 1) + chunk.rows.begin * width_;
-    run_in_rooms(pool_, column_cut_, room_numel_, chunk.rooms, [&](Range columns, float* room) {
-      multiply({.m = chunk.rows.size(),
-                .n = columns.size(),
-                .k = counts ? loss_.classes : 0,
-                .a = {chunk.logits, loss_.classes},
-                .b = {src<float>(args, 1) + columns.begin, width_},
-                .dst = d_x + columns.begin,
-                .stride = width_,
-                .room = room});
-    });
+    run_in_rooms(pool_, Cut(row_cut.tasks() * column_cut_.tasks(), 1), room_numel_, chunk.rooms,
+                 [&](Range tasks, float* room) {
+                   const Range rows = row_cut[tasks.begin % row_cut.tasks()];
+                   const Range columns = column_cut_[tasks.begin / row_cut.tasks()];
+                   multiply({.m = rows.size(),
+                             .n = columns.size(),
+                             .k = counts ? loss_.classes : 0,
+                             .a = {chunk.logits + rows.begin * loss_.classes, loss_.classes},
+                             .b = {src<float>(args, 1) + columns.begin, width_},
+                             .dst = d_x + rows.begin * width_ + columns.begin,
+                             .stride = width_,
+                             .room = room});
+                 });
   }
 
   /// The first chunk overwrites, unless the caller accumulates.
