@@ -6,6 +6,7 @@
 #include "core/hash.h"
 #include "graph/text.h"
 #include "plan/check.h"
+#include "plan/early_release.h"
 #include "runtime/executor.h"
 
 namespace plimsoll::engine {
@@ -76,6 +77,8 @@ Result<CompiledProgram> compile(const graph::Graph& graph, Environment& environm
   CompiledProgram out;
   PLIMSOLL_ASSIGN(out.lowered, lower(graph, environment.ops(), environment.catalogue(), lowering));
   out.lowered.problem.compile_hash = hash_decisions(graph, environment, lowering, out.lowered);
+  // Behind the hash: the order of what shares no bytes changes no bit.
+  if (lowering.releases_early) out.lowered.problem = plan::release_early(std::move(out.lowered.problem));
   PLIMSOLL_ASSIGN(out.plan, plan::make_plan(out.lowered.problem, planning));
   const auto& residences = out.program().residences;
   out.residence_of.assign(out.program().buffers.size(), -1);

@@ -14,6 +14,7 @@ namespace plimsoll::engine {
 struct LowerOptions {
   int64_t microbatches = 1;  ///< above 1: forward and backward loop, gradients and outputs add up, then one update
   bool in_place = true;
+  bool releases_early = true;  ///< plan/early_release.h: the optimizer follows each gradient at once
   std::map<std::string, int64_t> state_offsets = {};  ///< bytes; where another program has put the state of that name
   int64_t step_base_bytes = 0;                        ///< where this program's own memory may begin
   std::function<Category(const graph::Value&)> state_category = [](const graph::Value&) {

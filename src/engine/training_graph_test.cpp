@@ -33,14 +33,22 @@ struct Run {
   std::unique_ptr<Runner> runner;
 };
 
-std::unique_ptr<Run> start(int64_t batch, int64_t microbatches, const std::string& optimizer, double lr) {
+struct Setting {
+  int64_t microbatches = 1;
+  std::string optimizer = "adamw";
+  double lr = 0.01;
+  bool releases_early = true;
+};
+
+std::unique_ptr<Run> start(int64_t batch, const Setting& setting) {
   auto run = std::make_unique<Run>();
   run->environment = Environment::make({.threads = 2}).value();
-  const models::Model model = make_mlp(run->environment->ops(), batch / microbatches);
-  const auto training =
-      make_training_graph(model, run->environment->ops(), {.name = optimizer, .lr = lr}, {.checks_gradients = false})
-          .value();
-  run->compiled = compile(training.graph, *run->environment, {.microbatches = microbatches}, {}).value();
+  const models::Model model = make_mlp(run->environment->ops(), batch / setting.microbatches);
+  const auto training = make_training_graph(model, run->environment->ops(),
+                                            {.name = setting.optimizer, .lr = setting.lr}, {.checks_gradients = false})
+                            .value();
+  const LowerOptions lowering{.microbatches = setting.microbatches, .releases_early = setting.releases_early};
+  run->compiled = compile(training.graph, *run->environment, lowering, {}).value();
   EXPECT_EQ(run->compiled.plan.step_bytes, run->compiled.plan.step_lower_bound);
   run->arena = memory::try_make_host_arena(Bytes{run->compiled.plan.arena_bytes}, run->environment->pool()).value();
   for (const auto& [name, offset] : run->compiled.state_offsets()) {
@@ -61,18 +69,18 @@ std::vector<float> random_floats(size_t n, uint64_t seed) {
 }
 
 /// The losses of a few steps on one batch of 24 rows whose targets are a fixed function of x.
-std::vector<float> train(int64_t microbatches, const std::string& optimizer, double lr, int steps) {
-  const auto run = start(24, microbatches, optimizer, lr);
+std::vector<float> train(const Setting& setting, int steps) {
+  const auto run = start(24, setting);
   const std::vector<float> x = random_floats(24 * 8, 1);
   std::vector<float> y(24 * 2);
   for (size_t i = 0; i < 24; ++i) {
     y[2 * i] = std::sin(3 * x[8 * i]);
     y[2 * i + 1] = x[8 * i + 1] * x[8 * i + 2] * 4;
   }
-  const int64_t rows = 24 / microbatches;
+  const int64_t rows = 24 / setting.microbatches;
   std::vector<float> losses;
   for (int step = 1; step <= steps; ++step) {
-    run->runner->set_scalar("lr", static_cast<float>(lr));
+    run->runner->set_scalar("lr", static_cast<float>(setting.lr));
     run->runner->set_scalar("step", int64_t{step});
     run->runner->set_feed("x", x.data(), rows * 8 * 4);
     run->runner->set_feed("y", y.data(), rows * 2 * 4);
@@ -84,23 +92,63 @@ std::vector<float> train(int64_t microbatches, const std::string& optimizer, dou
 
 TEST(Training, AnMlpLearns) {
   for (const char* optimizer : {"sgd", "adamw"}) {
-    const std::vector<float> losses = train(1, optimizer, optimizer == std::string("sgd") ? 0.2 : 0.01, 300);
+    const std::vector<float> losses =
+        train({.optimizer = optimizer, .lr = optimizer == std::string("sgd") ? 0.2 : 0.01}, 300);
     EXPECT_LT(losses.back(), losses.front() / 10) << optimizer;
   }
 }
 
 // Cases G23 and G26: the gradients of an update do not depend on how it is cut.
 TEST(Training, MicrobatchesEqualTheWholeBatch) {
-  const std::vector<float> whole = train(1, "adamw", 0.01, 10);
+  const std::vector<float> whole = train({}, 10);
   for (const int64_t microbatches : {2, 8}) {
-    const std::vector<float> parts = train(microbatches, "adamw", 0.01, 10);
+    const std::vector<float> parts = train({.microbatches = microbatches}, 10);
     // mse averages over the microbatch; the sum of k such means is k times the mean of all.
     for (size_t i = 0; i < whole.size(); ++i)
       EXPECT_NEAR(parts[i] / static_cast<float>(microbatches), whole[i], 1e-4f * whole[i]) << microbatches << " " << i;
   }
 }
 
-TEST(Training, TheSameInputGivesTheSameBits) { EXPECT_EQ(train(1, "adamw", 0.01, 20), train(1, "adamw", 0.01, 20)); }
+TEST(Training, TheSameInputGivesTheSameBits) { EXPECT_EQ(train({}, 20), train({}, 20)); }
+
+/// Bytes of gradients that are alive together at the most.
+int64_t gradient_bytes(const program::Program& program) {
+  int64_t most = 0;
+  for (const auto& here : program.residences) {
+    int64_t alive = 0;
+    for (const auto& r : program.residences) {
+      const bool is_gradient = program.buffers[static_cast<size_t>(r.buffer)].category == Category::kGradients;
+      if (is_gradient && r.first <= here.first && here.first < r.last) alive += r.size_bytes();
+    }
+    most = std::max(most, alive);
+  }
+  return most;
+}
+
+TEST(Training, TheOptimizerFollowsEachGradientAndChangesNoBit) {
+  for (const char* optimizer : {"sgd", "adamw"})
+    EXPECT_EQ(train({.optimizer = optimizer}, 20), train({.optimizer = optimizer, .releases_early = false}, 20));
+  const auto together = start(24, {.releases_early = false}), following = start(24, {});
+  EXPECT_EQ(together->compiled.program().compile_hash, following->compiled.program().compile_hash);
+  constexpr int64_t kW1 = 8 * 16 * 4, kB1 = 16 * 4, kW2 = 16 * 2 * 4;
+  EXPECT_EQ(gradient_bytes(together->compiled.program()), kW1 + kB1 + kW2);
+  EXPECT_EQ(gradient_bytes(following->compiled.program()), kW1);
+  // Accumulated gradients stay until the last microbatch.
+  EXPECT_EQ(gradient_bytes(start(24, {.microbatches = 2})->compiled.program()), kW1 + kB1 + kW2);
+}
+
+TEST(Training, ALossThatIsNotFiniteStopsTheStepBeforeAnyUpdate) {
+  const auto run = start(24, {});
+  const std::vector<std::byte> before(run->arena->data(), run->arena->data() + run->compiled.plan.state_bytes);
+  std::vector<float> x = random_floats(24 * 8, 1);
+  const std::vector<float> y(24 * 2, std::numeric_limits<float>::infinity());
+  run->runner->set_scalar("lr", 0.01f);
+  run->runner->set_scalar("step", int64_t{1});
+  run->runner->set_feed("x", x.data(), 24 * 8 * 4);
+  run->runner->set_feed("y", y.data(), 24 * 2 * 4);
+  EXPECT_FALSE(run->runner->run().is_finite);
+  EXPECT_EQ(std::memcmp(before.data(), run->arena->data(), before.size()), 0);
+}
 
 }  // namespace
 }  // namespace plimsoll::engine
