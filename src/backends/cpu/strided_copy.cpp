@@ -12,6 +12,43 @@ void copy_row(const unsigned char* src, unsigned char* dst, const StridedCopy::A
   for (int64_t i = 0; i < row.extent; ++i) to[i * row.dst_stride] = from[i * row.src_stride];
 }
 
+/// Rows that are read together, and elements of each: one cache line of f32.
+constexpr int64_t kBlock = 16;
+
+/// Neighbouring rows whose sources lie beside each other, as in a transpose, block by block: each line on either side
+/// is touched once and whole, even where strides put all lines into one set of the cache (one row after the other takes
+/// ten times as long at 2048 × 3072).
+template <class T>
+void copy_rows_beside(const unsigned char* src, unsigned char* dst, const StridedCopy::Axis& row, int64_t count,
+                      int64_t dst_stride) {
+  const auto* from = reinterpret_cast<const T*>(src);
+  auto* to = reinterpret_cast<T*>(dst);
+  if (count < kBlock || row.extent < kBlock) {
+    for (int64_t i = 0; i < row.extent; ++i)
+      for (int64_t k = 0; k < count; ++k) to[k * dst_stride + i * row.dst_stride] = from[i * row.src_stride + k];
+    return;
+  }
+  T block[kBlock][kBlock];
+  for (int64_t first = 0; first < row.extent; first += kBlock) {
+    const int64_t n = std::min(kBlock, row.extent - first);
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t k = 0; k < kBlock; ++k) block[k][i] = from[(first + i) * row.src_stride + k];
+    for (int64_t k = 0; k < kBlock; ++k)
+      for (int64_t i = 0; i < n; ++i) to[k * dst_stride + (first + i) * row.dst_stride] = block[k][i];
+  }
+}
+
+/// Calls body(value of an element's unsigned type).
+template <class Body>
+void with_element(int64_t element_bytes, const Body& body) {
+  switch (element_bytes) {
+    case 1: return body(uint8_t{});
+    case 2: return body(uint16_t{});
+    case 4: return body(uint32_t{});
+    default: return body(uint64_t{});
+  }
+}
+
 }  // namespace
 
 StridedCopy::StridedCopy(std::span<const Axis> axes, int64_t src_offset, int64_t dst_offset, int64_t element_bytes)
@@ -40,29 +77,33 @@ void StridedCopy::run(ThreadPool& pool, const void* src, void* dst) const {
 }
 
 void StridedCopy::copy_rows(Range rows, const unsigned char* src, unsigned char* dst) const {
-  for (int64_t row = rows.begin; row < rows.end; ++row) {
-    int64_t from = 0;
-    int64_t to = 0;
-    int64_t index = row;
-    for (int i = outer_rank_ - 1; i >= 0; --i) {
-      const Axis& axis = outer_[static_cast<size_t>(i)];
-      from += index % axis.extent * axis.src_stride;
-      to += index % axis.extent * axis.dst_stride;
-      index /= axis.extent;
-    }
+  const Axis beside = outer_rank_ > 0 ? outer_[static_cast<size_t>(outer_rank_ - 1)] : Axis{};
+  const bool are_beside = beside.src_stride == 1 && row_.src_stride != 1;
+  int64_t count = 1;
+  for (int64_t row = rows.begin; row < rows.end; row += count) {
+    const auto [from, to] = offsets_of(row);
     const unsigned char* s = src + from * element_bytes_;
     unsigned char* d = dst + to * element_bytes_;
-    if (row_.src_stride == 1 && row_.dst_stride == 1) {
+    count = are_beside ? std::min({kBlock, rows.end - row, beside.extent - row % beside.extent}) : 1;
+    if (row_.src_stride == 1 && row_.dst_stride == 1)
       std::memcpy(d, s, static_cast<size_t>(row_.extent * element_bytes_));
-      continue;
-    }
-    switch (element_bytes_) {
-      case 1: copy_row<uint8_t>(s, d, row_); break;
-      case 2: copy_row<uint16_t>(s, d, row_); break;
-      case 4: copy_row<uint32_t>(s, d, row_); break;
-      default: copy_row<uint64_t>(s, d, row_); break;
-    }
+    else if (count > 1)
+      with_element(element_bytes_, [&]<class T>(T) { copy_rows_beside<T>(s, d, row_, count, beside.dst_stride); });
+    else
+      with_element(element_bytes_, [&]<class T>(T) { copy_row<T>(s, d, row_); });
   }
+}
+
+std::pair<int64_t, int64_t> StridedCopy::offsets_of(int64_t row) const {
+  int64_t from = 0;
+  int64_t to = 0;
+  for (int i = outer_rank_ - 1; i >= 0; --i) {
+    const Axis& axis = outer_[static_cast<size_t>(i)];
+    from += row % axis.extent * axis.src_stride;
+    to += row % axis.extent * axis.dst_stride;
+    row /= axis.extent;
+  }
+  return {from, to};
 }
 
 std::unique_ptr<Kernel> make_copy_kernel(std::span<const StridedCopy::Axis> axes, int64_t src_offset,

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <span>
+#include <utility>
 
 #include "backends/cpu/cut.h"
 #include "backends/cpu/kernel_table.h"
@@ -27,6 +28,8 @@ class StridedCopy {
 
  private:
   void copy_rows(Range rows, const unsigned char* src, unsigned char* dst) const;
+  /// Elements to where a row begins in the source and in the destination.
+  std::pair<int64_t, int64_t> offsets_of(int64_t row) const;
 
   std::array<Axis, 2 * Shape::kMaxRank> outer_{};
   int outer_rank_ = 0;

@@ -10,6 +10,7 @@
 #define PLIMSOLL_BACKENDS_CPU_REDUCE_OP
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace plimsoll::backends::cpu {
 enum class ReduceOp : uint8_t { kSum, kSumOfSquares, kMax, kMin, kProduct };
@@ -85,27 +86,43 @@ double reduce_span(const float* p, int64_t n) {
 /// Rows that are added up in f32 before their sum goes to f64.
 constexpr int64_t kRowsPerBlock = 64;
 
-template <ReduceOp op>
-void reduce_columns(const float* p, int64_t rows, int64_t stride, int64_t columns, double* out) {
+/// Vectors of neighbouring columns that are reduced together.
+constexpr int64_t kVectors = std::min<int64_t>(8, kReduceColumns * sizeof(float) / HWY_MAX_BYTES);
+
+/// totals[v · lanes …] = the rows' results for some vectors of neighbouring columns, row by row: the sums do not wait
+/// for each other, and every row is read in one piece (one vector a row took four times as long at a stride of 12 KiB).
+template <ReduceOp op, size_t... v>
+void reduce_vectors(std::index_sequence<v...>, const float* p, int64_t rows, int64_t stride, float* totals) {
   const F32 d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const VF start = hn::Set(d, static_cast<float>(start_of(op)));
+  VF total[] = {((void)v, hn::Set(d, static_cast<float>(start_of(op))))...};
+  for (int64_t row = 0; row < rows; ++row, p += stride)
+    ((total[v] = combine<op>(total[v], hn::LoadU(d, p + static_cast<int64_t>(v) * lanes))), ...);
+  (hn::Store(total[v], d, totals + static_cast<int64_t>(v) * lanes), ...);
+}
+
+template <ReduceOp op>
+void reduce_rest(const float* p, int64_t rows, int64_t stride, size_t columns, float* totals) {
+  const F32 d;
+  const auto start = static_cast<float>(start_of(op));
+  VF total = hn::Set(d, start);
+  for (int64_t row = 0; row < rows; ++row) total = combine<op>(total, load_first(d, p + row * stride, columns, start));
+  hn::Store(total, d, totals);
+}
+
+template <ReduceOp op>
+void reduce_columns(const float* p, int64_t rows, int64_t stride, int64_t columns, double* out) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F32()));
   HWY_ALIGN float totals[kReduceColumns + HWY_MAX_BYTES / sizeof(float)];
-  for (int64_t first = 0; first < rows; first += kRowsPerBlock) {
-    const int64_t last = std::min(rows, first + kRowsPerBlock);
+  for (int64_t first = 0; first < rows; first += kRowsPerBlock, p += kRowsPerBlock * stride) {
+    const int64_t count = std::min(kRowsPerBlock, rows - first);
     int64_t column = 0;
-    for (; column + lanes <= columns; column += lanes) {
-      VF total = start;
-      for (int64_t row = first; row < last; ++row) total = combine<op>(total, hn::LoadU(d, p + row * stride + column));
-      hn::Store(total, d, totals + column);
-    }
-    if (column < columns) {
-      const auto rest = static_cast<size_t>(columns - column);
-      VF total = start;
-      for (int64_t row = first; row < last; ++row)
-        total = combine<op>(total, load_first(d, p + row * stride + column, rest));
-      hn::Store(total, d, totals + column);
-    }
+    for (; column + kVectors * lanes <= columns; column += kVectors * lanes)
+      reduce_vectors<op>(std::make_index_sequence<kVectors>(), p + column, count, stride, totals + column);
+    for (; column + lanes <= columns; column += lanes)
+      reduce_vectors<op>(std::index_sequence<0>(), p + column, count, stride, totals + column);
+    if (column < columns)
+      reduce_rest<op>(p + column, count, stride, static_cast<size_t>(columns - column), totals + column);
     for (int64_t k = 0; k < columns; ++k) out[k] = join(op, out[k], static_cast<double>(totals[k]));
   }
 }
