@@ -1,12 +1,13 @@
 #include "transform/passes.h"
 
-#include <span>
+#include <algorithm>
 
 #include "core/stopwatch.h"
 #include "core/suggest.h"
 #include "graph/verify.h"
 #include "transform/common_subexpressions.h"
 #include "transform/dead_code.h"
+#include "transform/fuse_elementwise.h"
 
 namespace plimsoll::transform {
 namespace {
@@ -16,9 +17,11 @@ using graph::Graph;
 struct Pass {
   const char* name;
   Graph (*run)(const Graph& graph, const ops::OpTable& ops, const PassOptions& options);
+  bool is_fusion = false;
 };
 
-/// Dead code is last, since both others leave leaves and nodes behind that nobody reads.
+/// Dead code comes after both passes that leave leaves and nodes behind which nobody reads, and before those that ask
+/// who reads a value.
 constexpr Pass kPasses[] = {
     {"constant_folding",
      [](const Graph& graph, const ops::OpTable& ops, const PassOptions& options) {
@@ -28,6 +31,9 @@ constexpr Pass kPasses[] = {
                                  const PassOptions&) { return eliminate_common_subexpressions(graph, ops); }},
     {"dead_code", [](const Graph& graph, const ops::OpTable&,
                      const PassOptions& options) { return eliminate_dead_code(graph, options.keeps_interface); }},
+    {"fuse_elementwise",
+     [](const Graph& graph, const ops::OpTable& ops, const PassOptions&) { return fuse_elementwise(graph, ops); },
+     /*is_fusion=*/true},
 };
 
 Result<std::vector<const Pass*>> try_select(std::span<const std::string> names) {
@@ -67,6 +73,23 @@ const std::vector<std::string>& pass_names() {
     return names;
   }();
   return kNames;
+}
+
+const std::vector<std::string>& fusion_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    for (const Pass& pass : kPasses)
+      if (pass.is_fusion) names.emplace_back(pass.name);
+    return names;
+  }();
+  return kNames;
+}
+
+std::vector<std::string> passes_with_fusions(std::span<const std::string> fusions) {
+  std::vector<std::string> names;
+  for (const Pass& pass : kPasses)
+    if (!pass.is_fusion || std::ranges::count(fusions, pass.name) > 0) names.emplace_back(pass.name);
+  return names;
 }
 
 Result<Graph> run_passes(Graph graph, const ops::OpTable& ops, const PassOptions& options,

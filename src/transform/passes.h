@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,10 @@ namespace plimsoll::transform {
 
 /// The names of all passes, in the order in which they are of most use.
 const std::vector<std::string>& pass_names();
+/// Those among them that join nodes to save traffic of memory: each can be left out alone.
+const std::vector<std::string>& fusion_names();
+/// All passes without the fusions that `fusions` does not name, in their order.
+std::vector<std::string> passes_with_fusions(std::span<const std::string> fusions);
 
 struct PassOptions {
   std::vector<std::string> passes = pass_names();  ///< what runs, in this order; leave a name out to switch it off

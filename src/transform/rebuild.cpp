@@ -18,7 +18,10 @@ class Rebuilder {
     for (size_t i = 0; i < from_.nodes().size(); ++i) {
       const Node& node = from_.nodes()[i];
       if (!node.outputs.empty()) copy_leaves_before(node.outputs.front().index());
-      if (!changes_.drops_node[i])
+      const auto replacement = changes_.replacements.find(i);
+      if (replacement != changes_.replacements.end())
+        copy_node(replacement->second);
+      else if (!changes_.drops_node[i])
         copy_node(node);
       else
         add_literals(node);
