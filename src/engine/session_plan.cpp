@@ -72,8 +72,8 @@ Status check_need(const MemoryNeed& need, const plan::Plan& plan, std::optional<
 Result<SessionPlan> plan_session(SessionSpec spec, Environment& environment, std::optional<Bytes> ram,
                                  int64_t data_bytes, int64_t preparation_bytes) {
   SessionPlan out{.spec = std::move(spec)};
-  PLIMSOLL_ASSIGN(TrainingGraph training,
-                  make_training_graph(out.spec.training, environment.ops(), out.spec.optimizer, out.spec.update));
+  PLIMSOLL_ASSIGN(TrainingGraph training, make_training_graph(out.spec.training, environment.ops(), out.spec.optimizer,
+                                                              out.spec.update, nullptr, out.spec.fusions));
   out.training_graph = std::move(training.graph);
   out.notes = std::move(training.notes);
   PLIMSOLL_ASSIGN(out.train, compile(out.training_graph, environment, {.microbatches = out.spec.microbatches}, {}));

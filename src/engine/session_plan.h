@@ -17,6 +17,7 @@ struct SessionSpec {
   optim::OptimizerConfig optimizer{};
   optim::UpdateOptions update{};
   int64_t microbatches = 1;  ///< `training` is one microbatch of so many in an update
+  std::vector<std::string> fusions = transform::fusion_names();  ///< passes over the training graph that run
 };
 
 /// Every byte that the process will need, by what for, in the order of the ledger's categories.

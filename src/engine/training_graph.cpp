@@ -1,13 +1,12 @@
 #include "engine/training_graph.h"
 
 #include "transform/autodiff.h"
-#include "transform/passes.h"
 
 namespace plimsoll::engine {
 
 Result<TrainingGraph> make_training_graph(const models::Model& model, const ops::OpTable& ops,
                                           const optim::OptimizerConfig& optimizer, optim::UpdateOptions update,
-                                          transform::GraphDump* dump) {
+                                          transform::GraphDump* dump, std::span<const std::string> fusions) {
   TrainingGraph out{.graph = model.graph, .notes = {}};
   const auto dump_as = [&](const char* stage) {
     return dump == nullptr ? Status() : dump->try_write(stage, out.graph);
@@ -28,7 +27,8 @@ Result<TrainingGraph> make_training_graph(const models::Model& model, const ops:
   };
   PLIMSOLL_RETURN_IF_ERROR(optim::add_updates(builder, gradients, optimizer, update));
   PLIMSOLL_RETURN_IF_ERROR(dump_as("updates"));
-  PLIMSOLL_ASSIGN(out.graph, transform::run_passes(std::move(out.graph), ops, {.dump = dump}));
+  const transform::PassOptions passes{.passes = transform::passes_with_fusions(fusions), .dump = dump};
+  PLIMSOLL_ASSIGN(out.graph, transform::run_passes(std::move(out.graph), ops, passes));
   return out;
 }
 

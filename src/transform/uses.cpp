@@ -9,12 +9,8 @@ namespace plimsoll::transform {
 using graph::ValueId;
 
 Uses::Uses(const graph::Graph& graph, const ops::OpTable& ops)
-    : graph_(graph),
-      readers_(graph.values().size()),
-      is_end_(graph.values().size()),
-      writers_(graph.values().size()) {
-  for (size_t i = 0; i < graph.values().size(); ++i)
-    roots_.push_back(view_root(graph, ops, {static_cast<int32_t>(i)}));
+    : graph_(graph), readers_(graph.values().size()), is_end_(graph.values().size()), writers_(graph.values().size()) {
+  for (size_t i = 0; i < graph.values().size(); ++i) roots_.push_back(view_root(graph, ops, {static_cast<int32_t>(i)}));
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const graph::Node& node = graph.nodes()[i];
     for (ValueId input : node.inputs) readers_[input.index()].push_back(i);

@@ -29,7 +29,7 @@ class Uses {
   const graph::Graph& graph_;
   std::vector<std::vector<size_t>> readers_;
   std::vector<bool> is_end_;
-  std::vector<graph::ValueId> roots_;        ///< by value: whose storage it has
+  std::vector<graph::ValueId> roots_;         ///< by value: whose storage it has
   std::vector<std::vector<size_t>> writers_;  ///< by value that is a root: nodes that write over it, in order
 };
 

@@ -50,13 +50,14 @@ models::Model make_tiny_gpt2(const ops::OpTable& ops, int64_t batch, int64_t seq
   return models::make_gpt2(config, batch, seq, ops).value();
 }
 
-models::Model make_tiny_bert(const ops::OpTable& ops, int64_t batch, int64_t seq) {
+models::Model make_tiny_bert(const ops::OpTable& ops, int64_t batch, int64_t seq, double dropout) {
   const models::BertConfig config{.vocab_size = kTinyVocabulary,
                                   .max_position_embeddings = 64,
                                   .num_hidden_layers = 1,
                                   .num_attention_heads = 2,
                                   .hidden_size = 32,
-                                  .intermediate_size = 64};
+                                  .intermediate_size = 64,
+                                  .dropout = dropout};
   return models::make_bert(config, batch, seq, ops).value();
 }
 
@@ -75,10 +76,10 @@ models::Model make_mlp(const ops::OpTable& ops, int64_t batch, int64_t width) {
 }
 
 SmallStep::SmallStep(Environment& environment, const models::Model& model, const SmallStepOptions& options) {
-  graph::Graph graph =
-      make_training_graph(model, environment.ops(), options.optimizer, {.checks_gradients = options.checks_gradients})
-          .value()
-          .graph;
+  graph::Graph graph = make_training_graph(model, environment.ops(), options.optimizer,
+                                           {.checks_gradients = options.checks_gradients}, nullptr, options.fusions)
+                           .value()
+                           .graph;
   if (options.gives_gradients) add_gradient_outputs(graph);
   const LowerOptions lowering{.microbatches = options.microbatches, .in_place = options.in_place};
   compiled_ = compile(graph, environment, lowering, {.fence_bytes = options.fence_bytes}).value();

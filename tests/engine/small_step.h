@@ -25,7 +25,7 @@ models::Model make_tiny_gpt2(const ops::OpTable& ops, int64_t batch, int64_t seq
 models::Model make_mlp(const ops::OpTable& ops, int64_t batch, int64_t width = 48);
 
 /// One layer of width 32, with both heads; targets are masked as data for BERT are: most are -100, the last too.
-models::Model make_tiny_bert(const ops::OpTable& ops, int64_t batch, int64_t seq);
+models::Model make_tiny_bert(const ops::OpTable& ops, int64_t batch, int64_t seq, double dropout = 0);
 
 /// A value's elements by its name.
 using Tensors = std::map<std::string, std::vector<float>>;
@@ -37,6 +37,7 @@ struct SmallStepOptions {
   bool checks_gradients = true;
   bool gives_gradients = false;  ///< as outputs "<parameter>.grad"
   int64_t fence_bytes = 0;       ///< free on both sides of each workspace
+  std::vector<std::string> fusions = transform::fusion_names();
 };
 
 /// A model's training step, compiled, in an arena of its own, with parameters, inputs and scalars filled in.

@@ -1,0 +1,71 @@
+#include "transform/fusion.h"
+
+#include <algorithm>
+
+namespace plimsoll::transform {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::ValueId;
+
+bool may_read_all(const Uses& uses, std::span<const ValueId> ids, size_t earlier, size_t later) {
+  return std::ranges::all_of(ids, [&](ValueId id) { return uses.may_read_later(id, earlier, later); });
+}
+
+/// Whether a node up to `next` reads what the chain keeps, which is made only with the end of the chain.
+bool needs_kept(const ChainGrowth& growth, const Uses& uses, size_t next) {
+  return std::ranges::any_of(growth.part.kept, [&](ValueId kept) {
+    return std::ranges::any_of(uses.readers(kept), [&](size_t reader) {
+      return reader <= next && std::ranges::count(growth.absorbed, reader) == 0;
+    });
+  });
+}
+
+/// Whether the outputs of a node of that name would have names that belong to nobody else.
+bool names_are_free(const Graph& graph, const std::string& name, std::span<const ValueId> outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const ValueId known = graph.find_value(graph::output_name(name, static_cast<int>(i)));
+    if (known.is_valid() && std::ranges::count(outputs, known) == 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Fusion::Fusion(const Graph& graph, const ops::OpTable& ops)
+    : graph_(graph), uses_(graph, ops), changes_(graph), is_taken_(graph.nodes().size()) {}
+
+std::optional<size_t> Fusion::next_reader(const ChainGrowth& growth, bool keeps) const {
+  const std::vector<size_t>& readers = uses_.readers(growth.value);
+  if (readers.empty() || (!keeps && !uses_.only_reader(growth.value))) return std::nullopt;
+  const size_t next = readers.front();
+  const bool is_free = !is_taken_[next] && node(next).phase == node(growth.first).phase;
+  return is_free ? std::optional(next) : std::nullopt;
+}
+
+void Fusion::grow(ChainGrowth& growth, std::span<const ValueId> inputs, bool keeps) const {
+  while (const std::optional<size_t> next = next_reader(growth, keeps)) {
+    const std::optional<ChainPart> step = as_steps(graph_, node(*next), growth.value);
+    if (!step || !may_read_all(uses_, inputs, growth.first, *next) ||
+        !may_read_all(uses_, growth.part.srcs, growth.first, *next) || needs_kept(growth, uses_, *next))
+      return;
+    if (!uses_.only_reader(growth.value)) {
+      growth.part.chain.steps.push_back({.op = std::string(ops::kKeep), .srcs = {}});
+      growth.part.kept.push_back(growth.value);
+    }
+    append(growth.part, *step);
+    growth.absorbed.push_back(*next);
+    growth.value = node(*next).outputs[0];
+  }
+}
+
+bool Fusion::try_replace(size_t at, std::span<const size_t> parts, Node fused) {
+  if (!names_are_free(graph_, fused.name, fused.outputs)) return false;
+  for (size_t i : parts) is_taken_[i] = changes_.drops_node[i] = true;
+  is_taken_[at] = true;
+  changes_.replacements[at] = std::move(fused);
+  return true;
+}
+
+}  // namespace plimsoll::transform
