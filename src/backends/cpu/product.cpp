@@ -41,15 +41,13 @@ void multiply_strip(const Product& p, Range rows, const Strip& strip, const floa
   const int64_t depth = strip.depth.size();
   const bool is_first = strip.depth.begin == 0;
   const int64_t columns = std::min(kTileColumns, p.n - strip.column);
-  const int64_t tiles = (rows.size() + kTileRows - 1) / kTileRows;
   const Tile tile{.depth = depth,
                   .b = packed_b,
                   .bias = is_first && p.bias != nullptr ? p.bias + strip.column : nullptr,
                   .stride = p.stride,
                   .adds = !is_first || p.accumulate};
-  for (int64_t i = 0; i < tiles; ++i) {
-    ahead.fetch_part(i, tiles);
-    const int64_t row = i * kTileRows;
+  for (int64_t row = 0; row < rows.size(); row += kTileRows) {
+    ahead.fetch_part();
     const int64_t count = std::min(kTileRows, rows.size() - row);
     float* dst = p.dst + (rows.begin + row) * p.stride + strip.column;
     if (columns == kTileColumns)
@@ -61,6 +59,7 @@ void multiply_strip(const Product& p, Range rows, const Strip& strip, const floa
 
 void multiply_rows(const Product& p, Range rows) {
   const Cut depths = even_cut(p.k, kProductDepth, 4);
+  const int64_t tiles = (rows.size() + kTileRows - 1) / kTileRows;
   float* packed_b = p.room;  // first, as it is read in whole vectors from aligned addresses
   float* packed_a = p.room + kTileColumns * std::min(depths.per_task(), p.k);
   for (int64_t block = 0; block < depths.tasks(); ++block) {
@@ -71,9 +70,9 @@ void multiply_rows(const Product& p, Range rows) {
     for (int64_t column = 0; column < p.n; column += kTileColumns) {
       pack_strip(p.b, depth, {column, std::min(p.n, column + kTileColumns)}, packed_b);
       const int64_t next = column + kTileColumns;
-      const StripAhead ahead = next < p.n ? StripAhead(p.b, depth, {next, std::min(p.n, next + kTileColumns)})
+      const StripAhead ahead = next < p.n ? StripAhead(p.b, depth, {next, std::min(p.n, next + kTileColumns)}, tiles)
                                : is_last  ? StripAhead()
-                                          : StripAhead(p.b, depths[block + 1], {0, std::min(p.n, kTileColumns)});
+                                          : StripAhead(p.b, depths[block + 1], {0, std::min(p.n, kTileColumns)}, tiles);
       multiply_strip(p, rows, {depth, column}, packed_a, packed_b, ahead);
       if (!is_last || p.finished == nullptr || (next < p.n && next - reported < kFinishedColumns)) continue;
       (*p.finished)(rows, {reported, std::min(p.n, next)});

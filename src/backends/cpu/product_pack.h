@@ -88,25 +88,35 @@ inline void pack_strip(const Matrix& b, Range depth, Range columns, float* dst) 
 class StripAhead {
  public:
   StripAhead() = default;
-  StripAhead(const Matrix& b, Range depth, Range columns) : from_(matrix_from(b, depth.begin, columns.begin)) {
-    const int64_t rows = b.is_transposed ? columns.size() : depth.size();
-    lines_a_row_ = (b.is_transposed ? depth.size() : columns.size()) / kLineElements + 1;
-    lines_ = rows * lines_a_row_;
+  /// To be fetched in `parts` parts.
+  StripAhead(const Matrix& b, Range depth, Range columns, int64_t parts)
+      : row_(matrix_from(b, depth.begin, columns.begin).data), stride_(b.stride) {
+    rows_ = b.is_transposed ? columns.size() : depth.size();
+    // Rows begin anywhere in a line; most strides are whole lines, so the first row speaks for all.
+    const auto before = static_cast<int64_t>(reinterpret_cast<uintptr_t>(row_) % kLineBytes / sizeof(float));
+    lines_a_row_ = whole_lines(before + (b.is_transposed ? depth.size() : columns.size())) / kLineElements;
+    lines_a_part_ = (rows_ * lines_a_row_ + parts - 1) / parts;
   }
 
-  /// The lines of part `i` of `parts`.
-  void fetch_part(int64_t i, int64_t parts) {
-    for (const int64_t end = lines_ * (i + 1) / parts; next_ < end; ++next_) {
-      const int64_t row = next_ / lines_a_row_, line = next_ % lines_a_row_;
-      __builtin_prefetch(from_.data + row * from_.stride + line * kLineElements, 0, 2);
+  void fetch_part() {
+    for (int64_t i = 0; i < lines_a_part_ && rows_ > 0; ++i) {
+      __builtin_prefetch(row_ + line_ * kLineElements, 0, 2);
+      if (++line_ < lines_a_row_) continue;
+      line_ = 0;
+      row_ += stride_;
+      --rows_;
     }
   }
 
  private:
-  Matrix from_;
-  int64_t lines_a_row_ = 1;
-  int64_t lines_ = 0;
-  int64_t next_ = 0;
+  static constexpr uintptr_t kLineBytes = kLineElements * sizeof(float);
+
+  const float* row_ = nullptr;  ///< the next to be fetched
+  int64_t stride_ = 0;
+  int64_t rows_ = 0;  ///< left
+  int64_t lines_a_row_ = 0;
+  int64_t lines_a_part_ = 0;
+  int64_t line_ = 0;
 };
 
 }  // namespace HWY_NAMESPACE
