@@ -77,8 +77,10 @@ Result<CompiledProgram> compile(const graph::Graph& graph, Environment& environm
   CompiledProgram out;
   PLIMSOLL_ASSIGN(out.lowered, lower(graph, environment.ops(), environment.catalogue(), lowering));
   out.lowered.problem.compile_hash = hash_decisions(graph, environment, lowering, out.lowered);
-  // Behind the hash: the order of what shares no bytes changes no bit.
+  PLIMSOLL_RETURN_IF_ERROR(plan::check_sizes(out.lowered.problem, planning));
+  // Behind the hash, for neither changes a bit.
   if (lowering.releases_early) out.lowered.problem = plan::release_early(std::move(out.lowered.problem));
+  if (lowering.recomputes) out.lowered.problem = plan::recompute(std::move(out.lowered.problem), *lowering.recomputes);
   PLIMSOLL_ASSIGN(out.plan, plan::make_plan(out.lowered.problem, planning));
   const auto& residences = out.program().residences;
   out.residence_of.assign(out.program().buffers.size(), -1);

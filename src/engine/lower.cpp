@@ -323,6 +323,8 @@ class Lowerer {
       out_.kept.push_back(catalogue_.share(index));
     }
     instruction.workspace_bytes = catalogue_.entry(index).spec.workspace_bytes;
+    instruction.flops = catalogue_.entry(index).cost.flops;
+    instruction.bytes = catalogue_.entry(index).cost.bytes;
     instruction.duration_ns = catalogue_.duration_ns(index);
     segment().instructions.push_back(std::move(instruction));
     return {};

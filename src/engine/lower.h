@@ -2,12 +2,14 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/environment/catalogue.h"
 #include "graph/graph.h"
 #include "plan/problem.h"
+#include "plan/recompute.h"
 
 namespace plimsoll::engine {
 
@@ -15,6 +17,8 @@ struct LowerOptions {
   int64_t microbatches = 1;  ///< above 1: forward and backward loop, gradients and outputs add up, then one update
   bool in_place = true;
   bool releases_early = true;  ///< plan/early_release.h: the optimizer follows each gradient at once
+  /// When cheap activations are made again; nothing: never.
+  std::optional<plan::RecomputeOptions> recomputes = plan::RecomputeOptions{};
   std::map<std::string, int64_t> state_offsets = {};  ///< bytes; where another program has put the state of that name
   int64_t step_base_bytes = 0;                        ///< where this program's own memory may begin
   std::function<Category(const graph::Value&)> state_category = [](const graph::Value&) {

@@ -7,6 +7,7 @@
 #include "engine/runner.h"
 #include "engine/training_graph.h"
 #include "memory/arena.h"
+#include "models/gpt2.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -33,6 +34,16 @@ struct Run {
   std::unique_ptr<Runner> runner;
 };
 
+void initialize_parameters(const models::Model& model, const CompiledProgram& compiled, memory::Arena& arena) {
+  for (const auto& [name, offset] : compiled.state_offsets()) {
+    const auto it = model.parameters.find(name);
+    if (it == model.parameters.end()) continue;
+    const int64_t numel = compiled.lowered.state.at(name).desc.numel();
+    models::initialize({reinterpret_cast<float*>(arena.at(offset)), static_cast<size_t>(numel)}, 0,
+                       it->second.initializer, name, 7);
+  }
+}
+
 struct Setting {
   int64_t microbatches = 1;
   std::string optimizer = "adamw";
@@ -51,13 +62,7 @@ std::unique_ptr<Run> start(int64_t batch, const Setting& setting) {
   run->compiled = compile(training.graph, *run->environment, lowering, {}).value();
   EXPECT_EQ(run->compiled.plan.step_bytes, run->compiled.plan.step_lower_bound);
   run->arena = memory::try_make_host_arena(Bytes{run->compiled.plan.arena_bytes}, run->environment->pool()).value();
-  for (const auto& [name, offset] : run->compiled.state_offsets()) {
-    const auto it = model.parameters.find(name);
-    if (it == model.parameters.end()) continue;
-    const int64_t numel = run->compiled.lowered.state.at(name).desc.numel();
-    models::initialize({reinterpret_cast<float*>(run->arena->at(offset)), static_cast<size_t>(numel)}, 0,
-                       it->second.initializer, name, 7);
-  }
+  initialize_parameters(model, run->compiled, *run->arena);
   run->runner = std::make_unique<Runner>(run->compiled, *run->environment, run->arena->data());
   return run;
 }
@@ -135,6 +140,45 @@ TEST(Training, TheOptimizerFollowsEachGradientAndChangesNoBit) {
   EXPECT_EQ(gradient_bytes(following->compiled.program()), kW1);
   // Accumulated gradients stay until the last microbatch.
   EXPECT_EQ(gradient_bytes(start(24, {.microbatches = 2})->compiled.program()), kW1 + kB1 + kW2);
+}
+
+/// The losses of a few steps of a small GPT-2, whose norms and GELUs are kept or made again.
+std::vector<float> train_gpt2(std::optional<plan::RecomputeOptions> recomputes, int64_t* step_bytes) {
+  const auto environment = Environment::make({.threads = 2}).value();
+  const models::Gpt2Config config{
+      .vocab_size = 97, .block_size = 16, .n_layer = 3, .n_head = 2, .n_embd = 32, .dropout = 0.1};
+  const models::Model model = models::make_gpt2(config, 4, 16, environment->ops()).value();
+  const auto training = make_training_graph(model, environment->ops(), {}, {.checks_gradients = false}).value();
+  const CompiledProgram compiled = compile(training.graph, *environment, {.recomputes = recomputes}, {}).value();
+  *step_bytes = compiled.plan.step_bytes;
+  const auto arena = memory::try_make_host_arena(Bytes{compiled.plan.arena_bytes}, environment->pool()).value();
+  initialize_parameters(model, compiled, *arena);
+  Runner runner(compiled, *environment, arena->data());
+  std::vector<std::vector<int32_t>> ids;
+  for (const graph::Value& value : training.graph.values()) {
+    if (value.kind != graph::ValueKind::kInput) continue;
+    auto& data = ids.emplace_back(static_cast<size_t>(value.desc.numel()));
+    for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int32_t>(Philox(ids.size())(i, 0)[0] % 97);
+    runner.set_feed(value.name, data.data());
+  }
+  std::vector<float> losses;
+  for (int64_t step = 1; step <= 4; ++step) {
+    runner.set_scalar("lr", 0.01f);
+    runner.set_scalar("step", step);
+    runner.set_scalar("seed", int64_t{3});
+    runner.set_scalar("microbatch", int64_t{0});
+    runner.set_scalar("inv_valid_tokens", 1.0f / 64);
+    EXPECT_TRUE(runner.run().is_finite);
+    losses.push_back(runner.scalar_output("loss"));
+  }
+  return losses;
+}
+
+TEST(Training, RecomputationSavesMemoryAndChangesNoBit) {
+  int64_t kept_bytes = 0, again_bytes = 0;
+  // In so small a model no work is small beside the products.
+  EXPECT_EQ(train_gpt2({}, &kept_bytes), train_gpt2(plan::RecomputeOptions{.most_work = 0.5}, &again_bytes));
+  EXPECT_LT(again_bytes, kept_bytes * 9 / 10);
 }
 
 TEST(Training, ALossThatIsNotFiniteStopsTheStepBeforeAnyUpdate) {

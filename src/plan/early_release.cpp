@@ -51,9 +51,9 @@ class Releaser {
     segment.instructions = std::move(order);
   }
 
-  /// Ends the life of buffers that are no smaller than its workspace, and begins none.
+  /// Writes state, ends the life of buffers that are no smaller than its workspace, and begins none.
   bool releases(const ProblemInstruction& instruction, int64_t position) const {
-    if (instruction.kind != Kind::kCompute) return false;
+    if (instruction.kind != Kind::kCompute || !writes_state(instruction)) return false;
     std::map<int, int64_t> ended;
     for (const Use& use : instruction.uses) {
       const ProblemBuffer& buffer = problem_.buffers[static_cast<size_t>(use.buffer)];
@@ -70,11 +70,10 @@ class Releaser {
   /// Directly behind the last of `order` that `instruction` may not pass.
   std::vector<ProblemInstruction>::iterator earliest(std::vector<ProblemInstruction>& order,
                                                      const ProblemInstruction& instruction) const {
-    const bool writes = writes_state(instruction);
     auto at = order.end();
     while (at != order.begin()) {
       const ProblemInstruction& before = *std::prev(at);
-      if ((writes && before.kind == Kind::kCheck) || conflict(before, instruction)) break;
+      if (before.kind == Kind::kCheck || conflict(before, instruction)) break;
       --at;
     }
     return at;

@@ -17,7 +17,8 @@ using program::Role;
 
 /// Something that needs an address in the step region: a buffer, or the workspace of one instruction.
 struct Item {
-  int buffer = 0;
+  int buffer = -1;         ///< of the problem; -1: workspace
+  int program_buffer = 0;  ///< of the program
   Lifetime life;
   int64_t size_bytes = 0;
   int slots = 1;
@@ -41,7 +42,7 @@ class Planner {
   Result<Plan> run() {
     plan_.program.name = problem_.name;
     plan_.program.compile_hash = problem_.compile_hash;
-    PLIMSOLL_RETURN_IF_ERROR(check_sizes());
+    PLIMSOLL_RETURN_IF_ERROR(check_sizes(problem_, options_));
     add_buffers();
     place_state();
     add_items();
@@ -54,39 +55,6 @@ class Planner {
   }
 
  private:
-  /// Where all sizes together are no more than an extent may have, no sum of some of them overflows.
-  Status check_sizes() const {
-    std::optional<int64_t> total = 0;
-    const auto add = [&](int64_t size, int64_t count) {
-      const auto padded = checked_align_up(size, kAlignment);
-      const auto all = padded ? checked_multiply(*padded, count) : std::nullopt;
-      total = total && all ? checked_add(*total, *all) : std::nullopt;
-    };
-    const auto refusal = [&](const std::string& what) {
-      return invalid_argument("[plan] " + what + " of '" + problem_.name + "'");
-    };
-    int64_t highest_state = 0;
-    for (const ProblemBuffer& buffer : problem_.buffers) {
-      const int64_t offset = buffer.state_offset.value_or(0);
-      if (buffer.size_bytes < 0 || offset < 0)
-        return refusal("negative size or offset in buffer '" + buffer.name + "'");
-      if (buffer.slots < 1) return refusal("no slot in buffer '" + buffer.name + "'");
-      add(buffer.size_bytes, buffer.slots);
-      highest_state = std::max(highest_state, offset);
-    }
-    for (const ProblemSegment& segment : problem_.segments)
-      for (const ProblemInstruction& instruction : segment.instructions) {
-        if (instruction.workspace_bytes < 0) return refusal("negative workspace in '" + instruction.label + "'");
-        add(instruction.workspace_bytes, 1);
-        if (instruction.workspace_bytes > 0) add(options_.fence_bytes, 2);
-      }
-    if (problem_.step_base_bytes < 0 || options_.fence_bytes < 0) return refusal("negative base or fence");
-    add(problem_.step_base_bytes, 1);
-    add(highest_state, 1);
-    if (total && *total <= program::kMostBytes) return {};
-    return refusal("more bytes than an address can count: the buffers");
-  }
-
   int64_t end_position() const {
     int64_t n = 0;
     for (const ProblemSegment& segment : problem_.segments) n += static_cast<int64_t>(segment.instructions.size());
@@ -94,10 +62,17 @@ class Planner {
   }
 
   void add_buffers() {
-    for (const ProblemBuffer& b : problem_.buffers)
+    for (const ProblemBuffer& b : problem_.buffers) {
+      if (b.same_content_as >= 0) continue;  // the last of all, so that the others have one number in both
       plan_.program.buffers.push_back(
           {.name = b.name, .size_bytes = b.size_bytes, .category = b.category, .origin = b.origin});
+    }
     residence_of_.assign(problem_.buffers.size(), -1);
+  }
+
+  int program_buffer(size_t buffer) const {
+    const int original = problem_.buffers[buffer].same_content_as;
+    return original >= 0 ? original : static_cast<int>(buffer);
   }
 
   int add_residence(int buffer, const Lifetime& life, int64_t offset, int slots, int64_t stride) {
@@ -130,13 +105,13 @@ class Planner {
     for (size_t i = 0; i < problem_.buffers.size(); ++i) {
       const ProblemBuffer& buffer = problem_.buffers[i];
       if (!buffer.is_state && lifetimes[i].first < lifetimes[i].last)
-        items_.push_back({static_cast<int>(i), lifetimes[i], buffer.size_bytes, buffer.slots});
+        items_.push_back({static_cast<int>(i), program_buffer(i), lifetimes[i], buffer.size_bytes, buffer.slots});
     }
     int64_t position = 0;
     for (const ProblemSegment& segment : problem_.segments) {
       for (const ProblemInstruction& instruction : segment.instructions) {
         if (instruction.workspace_bytes > 0) {
-          items_.push_back({.buffer = static_cast<int>(plan_.program.buffers.size()),
+          items_.push_back({.program_buffer = static_cast<int>(plan_.program.buffers.size()),
                             .life = {position, position + 1},
                             .size_bytes = instruction.workspace_bytes,
                             .fence_bytes = align_up(options_.fence_bytes, kAlignment)});
@@ -159,8 +134,8 @@ class Planner {
       const Item& item = items_[i];
       const int64_t offset = plan_.state_bytes + solution.offsets[i] + item.fence_bytes;
       const int residence =
-          add_residence(item.buffer, item.life, offset, item.slots, item.slots > 1 ? item.slot_bytes() : 0);
-      if (static_cast<size_t>(item.buffer) < residence_of_.size())
+          add_residence(item.program_buffer, item.life, offset, item.slots, item.slots > 1 ? item.slot_bytes() : 0);
+      if (item.buffer >= 0)
         residence_of_[static_cast<size_t>(item.buffer)] = residence;
       else
         workspace_residences_[item.life.first] = residence;
@@ -194,7 +169,7 @@ class Planner {
     for (size_t i = 0; i < problem_.buffers.size(); ++i)
       if (problem_.buffers[i].is_state) hold(static_cast<int>(i), problem_.buffers[i].size_bytes);
     for (const Item& item : items_)
-      if (item.life.first <= where && where < item.life.last) hold(item.buffer, item.size_bytes * item.slots);
+      if (item.life.first <= where && where < item.life.last) hold(item.program_buffer, item.size_bytes * item.slots);
     std::stable_sort(plan_.holders.begin(), plan_.holders.end(),
                      [](const auto& a, const auto& b) { return a.size_bytes > b.size_bytes; });
   }
@@ -331,6 +306,38 @@ void describe_tightest(const Plan& plan, Infeasible& why) {
                             .instructions[static_cast<size_t>(plan.tightest.index)]
                             .label;
   for (const Plan::Holder& holder : plan.holders) why.holders.push_back({holder.name, holder.size_bytes});
+}
+
+// Where all sizes together are no more than an extent may have, no sum of some of them overflows.
+Status check_sizes(const Problem& problem, const PlanOptions& options) {
+  std::optional<int64_t> total = 0;
+  const auto add = [&](int64_t size, int64_t count) {
+    const auto padded = checked_align_up(size, kAlignment);
+    const auto all = padded ? checked_multiply(*padded, count) : std::nullopt;
+    total = total && all ? checked_add(*total, *all) : std::nullopt;
+  };
+  const auto refusal = [&](const std::string& what) {
+    return invalid_argument("[plan] " + what + " of '" + problem.name + "'");
+  };
+  int64_t highest_state = 0;
+  for (const ProblemBuffer& buffer : problem.buffers) {
+    const int64_t offset = buffer.state_offset.value_or(0);
+    if (buffer.size_bytes < 0 || offset < 0) return refusal("negative size or offset in buffer '" + buffer.name + "'");
+    if (buffer.slots < 1) return refusal("no slot in buffer '" + buffer.name + "'");
+    add(buffer.size_bytes, buffer.slots);
+    highest_state = std::max(highest_state, offset);
+  }
+  for (const ProblemSegment& segment : problem.segments)
+    for (const ProblemInstruction& instruction : segment.instructions) {
+      if (instruction.workspace_bytes < 0) return refusal("negative workspace in '" + instruction.label + "'");
+      add(instruction.workspace_bytes, 1);
+      if (instruction.workspace_bytes > 0) add(options.fence_bytes, 2);
+    }
+  if (problem.step_base_bytes < 0 || options.fence_bytes < 0) return refusal("negative base or fence");
+  add(problem.step_base_bytes, 1);
+  add(highest_state, 1);
+  if (total && *total <= program::kMostBytes) return {};
+  return refusal("more bytes than an address can count: the buffers");
 }
 
 Result<Plan> make_plan(const Problem& problem, const PlanOptions& options) { return Planner(problem, options).run(); }

@@ -38,6 +38,9 @@ void describe_tightest(const Plan& plan, Infeasible& why);
 /// Seconds of one step by the durations of the problem's instructions, one behind the other, all trips counted.
 double predict_s(const Problem& problem);
 
+/// The error of make_plan about sizes: what is added up in a problem that passes does not overflow.
+Status check_sizes(const Problem& problem, const PlanOptions& options = {});
+
 /// Decides an address for every buffer and turns the problem into a program.
 ///
 /// Errors: infeasible with the least budget that would do, the tightest step and its largest holders; invalid_argument

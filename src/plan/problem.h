@@ -16,7 +16,9 @@ struct ProblemBuffer {
   std::string origin;
   bool is_state = false;                  ///< lives across steps, in the state region
   std::optional<int64_t> state_offset{};  ///< bytes; where another program has already put this state
-  int slots = 1;                          ///< above 1: alive through its whole segment, iterations take turns
+  /// A buffer before it in the list of which this is a second residence, with content that is made again; -1: none.
+  int same_content_as = -1;
+  int slots = 1;  ///< above 1: alive through its whole segment, iterations take turns
 };
 
 /// What an instruction does with a range of a buffer.
@@ -34,6 +36,8 @@ struct ProblemInstruction {
   int kernel = -1;  ///< opaque here
   std::vector<Use> uses;
   int64_t workspace_bytes = 0;
+  int64_t flops = 0;  ///< arithmetic of one run …
+  int64_t bytes = 0;  ///< … and bytes that it must move at the least: 0 where nobody knows
   double duration_ns = 0;
   program::When when = program::When::kAlways;
   std::string label;
