@@ -1,6 +1,7 @@
 // plimsoll generate: text from a checkpoint.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string_view>
@@ -13,14 +14,20 @@
 #include "core/printable.h"
 #include "core/utf8.h"
 #include "engine/generation/generator.h"
+#include "formats/file_reader.h"
 #include "hardware/probe_memory.h"
 
 namespace plimsoll::apps {
 namespace {
 
+/// Texts that go together where --batch does not say: more would need much memory for their caches.
+constexpr int64_t kMostBatch = 8;
+
 struct Options {
   std::string folder;
-  std::string prompt;
+  std::vector<std::string> prompts;
+  std::optional<std::string> prompt_file;
+  std::optional<int64_t> batch;
   int64_t tokens = 200;
   engine::SamplingOptions sampling{.temperature = 0.8, .top_k = 40};
   int threads = 0;
@@ -52,31 +59,57 @@ class TextOut {
   std::string held_;
 };
 
-Status run(const Options& o) {
-  const StopSignal stop;
-  PLIMSOLL_RETURN_IF_ERROR(engine::check_sampling(o.sampling));
-  PLIMSOLL_ASSIGN(const std::optional<Bytes> given, try_parse_ram(o.ram));
-  PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(given));
-  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
-  PLIMSOLL_ASSIGN(auto generator, engine::Generator::make(o.folder, *environment, ram));
-  if (!generator->warning().empty()) print_warning(generator->warning(), o.json);
-  TextOut out;
-  if (!o.json) out.write(o.prompt);
-  const auto print = [&](std::string_view piece) {
-    if (!o.json) out.write(piece);
-    return StopSignal::received() == 0;
-  };
-  PLIMSOLL_ASSIGN(const engine::Generation generation, generator->generate(o.prompt, o.tokens, o.sampling, print));
-  if (!o.json) {
-    out.finish();
-    return {};
+/// Those of the options, then the lines of the file; one empty prompt where there is none.
+Result<std::vector<std::string>> try_collect_prompts(const Options& o) {
+  std::vector<std::string> out = o.prompts;
+  if (o.prompt_file) {
+    PLIMSOLL_ASSIGN(const auto file, formats::FileReader::try_open(*o.prompt_file));
+    std::string text(static_cast<size_t>(file.size_bytes()), '\0');
+    PLIMSOLL_RETURN_IF_ERROR(file.try_read(0, std::as_writable_bytes(std::span(text))));
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = std::min(text.find('\n', at), text.size());
+      out.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+    if (out.empty()) return invalid_argument("the file of prompts " + named(*o.prompt_file) + " is empty");
   }
+  if (out.empty()) out.emplace_back();
+  return out;
+}
+
+void print_generation(const std::string& prompt, const engine::Generation& generation) {
   print_json({{"event", "generation"},
-              {"prompt", o.prompt},
+              {"prompt", prompt},
               {"text", generation.text},
               {"prompt_tokens", generation.prompt_tokens},
               {"tokens", generation.tokens},
               {"tokens_per_s", static_cast<double>(generation.tokens) / generation.seconds}});
+}
+
+Status run(const Options& o) {
+  const StopSignal stop;
+  PLIMSOLL_RETURN_IF_ERROR(engine::check_sampling(o.sampling));
+  PLIMSOLL_ASSIGN(const std::vector<std::string> prompts, try_collect_prompts(o));
+  PLIMSOLL_ASSIGN(const std::optional<Bytes> given, try_parse_ram(o.ram));
+  PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(given));
+  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
+  const auto batch = std::min(o.batch.value_or(kMostBatch), std::ssize(prompts));
+  PLIMSOLL_ASSIGN(auto generator, engine::Generator::make(o.folder, *environment, ram, batch));
+  if (!generator->warning().empty()) print_warning(generator->warning(), o.json);
+  // One text is shown as it comes; of several, each as a whole.
+  TextOut out;
+  const bool is_shown_at_once = !o.json && prompts.size() == 1;
+  if (is_shown_at_once) out.write(prompts[0]);
+  const auto print = [&](size_t, std::string_view piece) {
+    if (is_shown_at_once) out.write(piece);
+    return StopSignal::received() == 0;
+  };
+  PLIMSOLL_ASSIGN(const auto texts, generator->generate(prompts, o.tokens, o.sampling, print));
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (o.json) print_generation(prompts[i], texts[i]);
+    if (!o.json && !is_shown_at_once) out.write((i == 0 ? "" : "\n") + prompts[i] + texts[i].text + "\n");
+  }
+  if (is_shown_at_once) out.finish();
   return {};
 }
 
@@ -87,7 +120,13 @@ void add_generate(Command& root) {
   Command command = root.add_command("generate", "Continue a prompt with a trained model");
   command.add_option("checkpoint", options->folder, "A run folder (its newest checkpoint) or a checkpoint's folder")
       .required();
-  command.add_option("--prompt", options->prompt, "Text to continue; empty: a new line");
+  command.add_option("--prompt", options->prompts,
+                     "Text to continue; empty: a new line. Given more than once, the texts are generated together");
+  command.add_option("--prompt_file", options->prompt_file, "A file with one prompt a line");
+  command
+      .add_option("--batch,--batch_size", options->batch,
+                  "Texts at a time, each with caches of its own; " + std::to_string(kMostBatch) + " where left out")
+      .check(whole_number(1));
   command.add_option("--tokens,--max_new_tokens", options->tokens, "Tokens to generate").check(whole_number(1));
   command.add_option("--temperature", options->sampling.temperature, "0: always the most probable token")
       .check(finite_number());
@@ -99,7 +138,9 @@ void add_generate(Command& root) {
   add_ram_option(command, options->ram);
   add_json_option(command, options->json);
   command.footer(
-      "Example: plimsoll generate runs/quickstart --prompt 'The file' --tokens 100 --seed 1\n"
+      "Examples:\n  plimsoll generate runs/quickstart --prompt 'The file' --tokens 100 --seed 1\n"
+      "  plimsoll generate runs/quickstart --prompt_file prompts.txt --json\n"
+      "A text is the same, however many go with it. "
       "A terminal is shown control characters as \\xHH; a file or a pipe gets every byte as it is.");
   command.action([options] { return run(*options); });
 }

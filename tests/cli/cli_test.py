@@ -302,6 +302,20 @@ class Cli(unittest.TestCase):
         again = self.run_it(*greedy, "--prompt", text[9:17], "--tokens", "8").stdout.rstrip("\n")
         self.assertEqual(again, text[9:25])
 
+    def test_generates_several_texts_at_once_as_one_at_a_time(self):
+        self.assertEqual(self.run_it("train", "run.toml", "--set", "steps=30").returncode, 0)
+        prompts = ["ship ", "a", "the sea ", ""]
+        pathlib.Path(self.path, "prompts.txt").write_text("\n".join(prompts[1:]) + "\n", encoding="utf-8")
+        words = ["generate", "run", "--tokens", "20", "--seed", "2", "--json"]
+        alone = [json.loads(self.run_it(*words, "--prompt", prompt).stdout)["text"] for prompt in prompts]
+        for batch in [[], ["--batch", "2"]]:
+            done = self.run_it(*words, "--prompt", prompts[0], "--prompt_file", "prompts.txt", *batch)
+            together = [json.loads(line) for line in done.stdout.splitlines()]
+            self.assertEqual([(row["prompt"], row["text"]) for row in together], list(zip(prompts, alone)), done.stderr)
+        plain = self.run_it(*words[:-1], "--prompt", prompts[0], "--prompt", prompts[1]).stdout
+        self.assertEqual(plain, f"{prompts[0]}{alone[0]}\n\n{prompts[1]}{alone[1]}\n")
+        self.refused(4, "nowhere.txt", *words, "--prompt_file", "nowhere.txt")
+
     def test_a_resumed_run_has_the_same_losses_bit_by_bit(self):
         self.assertEqual(self.run_it("train", "run.toml", "--set", "run.folder=whole").returncode, 0)
         self.assertEqual(self.run_it("train", "run.toml", "--set", "checkpoint_every=5", "--set", "steps=12").returncode, 0)
@@ -449,7 +463,8 @@ class Cli(unittest.TestCase):
             self.assertEqual(row["arena_bytes"], row["arena_lower_bound"])
 
     def test_passes_are_dumped_a_file_a_stage(self):
-        stages = ["built", "autodiff", "updates", "constant_folding", "common_subexpressions", "dead_code"]
+        stages = ["built", "autodiff", "updates", "constant_folding", "common_subexpressions", "dead_code",
+                  "fuse_elementwise"]
         for target in ["mlp-mnist", "run.toml"]:
             folder = os.path.join(self.path, "dump", target)
             plan = ["plan", target, "--rates", "1e11,1e10", "--json"]

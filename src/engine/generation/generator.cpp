@@ -27,7 +27,8 @@ Result<std::string> try_find_run_folder(const std::string& folder) {
 
 }  // namespace
 
-Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, Environment& environment, Bytes ram) {
+Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, Environment& environment, Bytes ram,
+                                                   int64_t batch) {
   PLIMSOLL_ASSIGN(const std::string run_folder, try_find_run_folder(folder));
   PLIMSOLL_ASSIGN(const RunConfig config, try_load_run_config(run_folder + "/run.toml"));
   if (config.data.tokenizer == "none")
@@ -45,7 +46,7 @@ Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, En
   if (!out->model_.decoder) return unsupported("the model '" + out->model_.name + "' cannot generate");
   const std::optional<std::string> file = tokenizer_file(config, run_folder);
   PLIMSOLL_ASSIGN(out->tokenizer_, data::try_load_tokenizer(file.value_or(config.data.tokenizer)));
-  PLIMSOLL_ASSIGN(const models::Model decoder, out->model_.decoder(1, 1, out->model_.context));
+  PLIMSOLL_ASSIGN(const models::Model decoder, out->model_.decoder(batch, 1, out->model_.context));
   PLIMSOLL_ASSIGN(InferencePlan plan, plan_inference(decoder.graph, environment, ram, run.needs.loader_bytes));
   out->program_ = std::move(plan.program);
   PLIMSOLL_ASSIGN(out->arena_, memory::try_make_host_arena(Bytes{out->program_.plan.arena_bytes}, environment.pool()));
@@ -64,9 +65,9 @@ Result<std::unique_ptr<Generator>> Generator::make(const std::string& folder, En
   return out;
 }
 
-Result<Generation> Generator::generate(const std::string& prompt, int64_t tokens, const SamplingOptions& options,
-                                       FunctionRef<bool(std::string_view piece)> on_text) {
-  return engine::generate(*runner_, *tokenizer_, prompt, tokens, model_.context, options, on_text);
+Result<std::vector<Generation>> Generator::generate(std::span<const std::string> prompts, int64_t tokens,
+                                                    const SamplingOptions& options, OnText on_text) {
+  return engine::generate(*runner_, *tokenizer_, prompts, tokens, model_.context, options, on_text);
 }
 
 }  // namespace plimsoll::engine

@@ -16,14 +16,16 @@ class Generator {
   ///
   /// Errors: infeasible where `ram`, for the whole process, is too small; io where there is no checkpoint; corrupt
   /// where it is damaged; unsupported for a model that cannot generate.
-  static Result<std::unique_ptr<Generator>> make(const std::string& folder, Environment& environment, Bytes ram);
+  /// `batch`: how many texts go together, each with caches of its own.
+  static Result<std::unique_ptr<Generator>> make(const std::string& folder, Environment& environment, Bytes ram,
+                                                 int64_t batch = 1);
 
   /// That a damaged checkpoint was passed over; mostly empty.
   const std::string& warning() const { return warning_; }
 
   /// As engine::generate.
-  Result<Generation> generate(const std::string& prompt, int64_t tokens, const SamplingOptions& options,
-                              FunctionRef<bool(std::string_view piece)> on_text);
+  Result<std::vector<Generation>> generate(std::span<const std::string> prompts, int64_t tokens,
+                                           const SamplingOptions& options, OnText on_text);
 
  private:
   Generator() = default;

@@ -27,6 +27,8 @@ class Sampler {
  public:
   Sampler(SamplingOptions options, int64_t classes);
 
+  int64_t classes() const { return static_cast<int64_t>(order_.size()); }
+
   /// Requires: logits has as many elements as there are classes.
   int32_t draw(std::span<const float> logits, int64_t position);
 

@@ -291,10 +291,10 @@ Result<std::string> Trainer::sample(const std::string& prompt, int64_t tokens, c
                                     FunctionRef<bool()> goes_on) {
   if (session_->generate() == nullptr) return unsupported("the model '" + model_.name + "' cannot generate");
   if (!data_.tokenizer) return invalid_argument("generating text needs a tokenizer; give [data] tokenizer");
-  PLIMSOLL_ASSIGN(const Generation generation,
-                  generate(*session_->generate(), *data_.tokenizer, prompt, tokens, model_.context, options,
-                           [&](std::string_view) { return goes_on(); }));
-  return generation.text;
+  PLIMSOLL_ASSIGN(const auto texts,
+                  generate(*session_->generate(), *data_.tokenizer, {&prompt, 1}, tokens, model_.context, options,
+                           [&](size_t, std::string_view) { return goes_on(); }));
+  return texts[0].text;
 }
 
 }  // namespace plimsoll::engine
