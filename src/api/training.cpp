@@ -85,10 +85,12 @@ Result<Training> Training::compile(models::Model model, const TrainingOptions& o
   PLIMSOLL_RETURN_IF_ERROR(check_options(options));
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = options.threads}));
   PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(options.ram));
-  engine::SessionSpec spec{.training = std::move(model),
-                           .optimizer = options.optimizer,
-                           .update = {.clip_norm = options.clip_norm, .keeps_gradients = options.keep_gradients},
-                           .microbatches = options.microbatches};
+  engine::SessionSpec spec;
+  spec.training = std::move(model);
+  spec.optimizer = options.optimizer;
+  spec.update.clip_norm = options.clip_norm;
+  spec.update.keeps_gradients = options.keep_gradients;
+  spec.microbatches = options.microbatches;
   PLIMSOLL_ASSIGN(auto plan, engine::plan_session(std::move(spec), *environment, ram, options.own_data.value));
   PLIMSOLL_ASSIGN(auto session, engine::Session::make(std::move(plan), *environment, options.seed));
   return Training(std::move(environment), std::move(session), options);

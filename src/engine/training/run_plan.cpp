@@ -42,7 +42,9 @@ RunConfig resized(RunConfig config, const JobSize& size) {
 
 Result<SessionPlan> try_plan(const ResolvedRun& run, Environment& environment, std::optional<Bytes> ram) {
   const RunConfig& config = run.config;
-  SessionSpec spec{.optimizer = to_optimizer(config.optimizer), .microbatches = config.train.accumulate};
+  SessionSpec spec;
+  spec.optimizer = to_optimizer(config.optimizer);
+  spec.microbatches = config.train.accumulate;
   if (config.optimizer.clip_norm > 0) spec.update.clip_norm = config.optimizer.clip_norm;
   const int64_t batch = config.train.batch_size, seq = config.data.seq_len;
   PLIMSOLL_ASSIGN(spec.training, run.model.training(batch, seq));
