@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "core/result.h"
@@ -16,5 +17,14 @@ Status expect_desc(std::string_view op, std::string_view name, const TensorDesc&
 /// Success where dtype and number of axes are right, or "[op] name is f32[2,3]; expected f32[B,T,H,D]".
 Status expect_axes(std::string_view op, std::string_view name, const TensorDesc& given, DType dtype, int rank,
                    std::string_view axes);
+
+/// What the rule of another op says, its refusal in the name of `op`: for ops that are another op and more.
+template <class T>
+Result<T> in_the_name_of(const std::string& op, Result<T> said) {
+  if (said.ok()) return said;
+  Error error = said.error();
+  error.message = "[" + op + error.message.substr(error.message.find(']'));
+  return error;
+}
 
 }  // namespace plimsoll::ops

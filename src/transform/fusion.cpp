@@ -22,15 +22,6 @@ bool needs_kept(const ChainGrowth& growth, const Uses& uses, size_t next) {
   });
 }
 
-/// Whether the outputs of a node of that name would have names that belong to nobody else.
-bool names_are_free(const Graph& graph, const std::string& name, std::span<const ValueId> outputs) {
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const ValueId known = graph.find_value(graph::output_name(name, static_cast<int>(i)));
-    if (known.is_valid() && std::ranges::count(outputs, known) == 0) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 Fusion::Fusion(const Graph& graph, const ops::OpTable& ops)
@@ -60,8 +51,18 @@ void Fusion::grow(ChainGrowth& growth, std::span<const ValueId> inputs, bool kee
   }
 }
 
+bool Fusion::goes(ValueId id, size_t at, std::span<const size_t> parts) const {
+  const graph::Value& value = graph_.value(id);
+  if (value.kind != graph::ValueKind::kComputed) return false;
+  const size_t producer = value.producer.index();
+  return producer == at || std::ranges::count(parts, producer) > 0;
+}
+
 bool Fusion::try_replace(size_t at, std::span<const size_t> parts, Node fused) {
-  if (!names_are_free(graph_, fused.name, fused.outputs)) return false;
+  for (size_t i = 0; i < fused.outputs.size(); ++i) {
+    const ValueId known = graph_.find_value(graph::output_name(fused.name, static_cast<int>(i)));
+    if (known.is_valid() && !goes(known, at, parts)) return false;
+  }
   for (size_t i : parts) is_taken_[i] = changes_.drops_node[i] = true;
   is_taken_[at] = true;
   changes_.replacements[at] = std::move(fused);

@@ -46,6 +46,8 @@ class Fusion {
   graph::Graph finish() const { return rebuild(graph_, changes_); }
 
  private:
+  /// Whether the value's own node becomes part of another.
+  bool goes(graph::ValueId id, size_t at, std::span<const size_t> parts) const;
   std::optional<size_t> next_reader(const ChainGrowth& growth, bool keeps) const;
 
   const graph::Graph& graph_;

@@ -7,7 +7,9 @@
 #include "graph/verify.h"
 #include "transform/common_subexpressions.h"
 #include "transform/dead_code.h"
+#include "transform/fuse_attention_layout.h"
 #include "transform/fuse_elementwise.h"
+#include "transform/fuse_matmul.h"
 
 namespace plimsoll::transform {
 namespace {
@@ -31,6 +33,15 @@ constexpr Pass kPasses[] = {
                                  const PassOptions&) { return eliminate_common_subexpressions(graph, ops); }},
     {"dead_code", [](const Graph& graph, const ops::OpTable&,
                      const PassOptions& options) { return eliminate_dead_code(graph, options.keeps_interface); }},
+    {"fuse_attention_layout",
+     [](const Graph& graph, const ops::OpTable& ops, const PassOptions&) { return fuse_attention_layout(graph, ops); },
+     /*is_fusion=*/true},
+    {"fuse_bias_gradient",
+     [](const Graph& graph, const ops::OpTable& ops, const PassOptions&) { return fuse_bias_gradient(graph, ops); },
+     /*is_fusion=*/true},
+    {"fuse_matmul_epilogue",
+     [](const Graph& graph, const ops::OpTable& ops, const PassOptions&) { return fuse_matmul_epilogue(graph, ops); },
+     /*is_fusion=*/true},
     {"fuse_elementwise",
      [](const Graph& graph, const ops::OpTable& ops, const PassOptions&) { return fuse_elementwise(graph, ops); },
      /*is_fusion=*/true},

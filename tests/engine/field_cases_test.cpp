@@ -97,7 +97,7 @@ TEST(FieldCases, G17aNamesTheOpThatMadeTheFirstBadNumber) {
   session->train().set_scalar("step", int64_t{1});
   const runtime::Outcome outcome = session->train().run();
   ASSERT_FALSE(outcome.is_finite);
-  EXPECT_EQ(find_first_non_finite(*session, outcome.failed_check), "output 0 of matmul 'fc1'");
+  EXPECT_EQ(find_first_non_finite(*session, outcome.failed_check), "output 0 of matmul_chain 'relu'");
 }
 
 // The loss and its gradients are sums over tokens divided by the valid tokens of the whole update; what is dropped does

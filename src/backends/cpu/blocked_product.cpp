@@ -69,6 +69,13 @@ void BlockedProduct::compute(int64_t unit, const Operands& operands, float* room
   const int64_t batch = unit / columns_.tasks();
   const float* a = operands.a + offsets_a_[static_cast<size_t>(batch)];
   const float* b = operands.b + offsets_b_[static_cast<size_t>(batch)];
+  const int64_t first_row = batch * sizes_.m + rows.begin;
+  const auto report = [&](Range own_rows, Range own_columns) {
+    (*operands.finished)({first_row + own_rows.begin, first_row + own_rows.end},
+                         {columns.begin + own_columns.begin, columns.begin + own_columns.end});
+  };
+  const FinishedBlock finished(report);
+  const bool makes_sums = operands.column_sums != nullptr && rows.begin == 0;
   multiply(
       {.m = rows.size(),
        .n = columns.size(),
@@ -77,10 +84,13 @@ void BlockedProduct::compute(int64_t unit, const Operands& operands, float* room
        .b = sizes_.transpose_b ? Matrix{b + columns.begin * sizes_.k, sizes_.k, true}
                                : Matrix{b + columns.begin, sizes_.n},
        .bias = operands.bias == nullptr ? nullptr : operands.bias + columns.begin,
-       .dst = operands.dst + (batch * sizes_.m + rows.begin) * sizes_.n + columns.begin,
+       .dst = operands.dst + first_row * sizes_.n + columns.begin,
        .stride = sizes_.n,
        .accumulate = operands.accumulates,
-       .room = room});
+       .room = room,
+       .finished = operands.finished == nullptr ? nullptr : &finished,
+       .column_sums = makes_sums ? operands.column_sums + columns.begin : nullptr,
+       .adds_to_sums = operands.adds_to_sums});
 }
 
 }  // namespace plimsoll::backends::cpu

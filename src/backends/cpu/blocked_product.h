@@ -33,6 +33,10 @@ class BlockedProduct {
     float* dst = nullptr;
     bool accumulates = false;
     void* workspace = nullptr;
+    /// Called for each block of dst that has its values, from any thread; rows count on over the batches. Or none.
+    const FinishedBlock* finished = nullptr;
+    float* column_sums = nullptr;  ///< or none: the sums of b's columns. Requires: one batch, transpose_a, m > 0, k > 0
+    bool adds_to_sums = false;
   };
   void run(ThreadPool& pool, const Operands& operands) const;
 

@@ -69,6 +69,9 @@ void multiply_rows(const Product& p, Range rows) {
     int64_t reported = 0;
     for (int64_t column = 0; column < p.n; column += kTileColumns) {
       pack_strip(p.b, depth, {column, std::min(p.n, column + kTileColumns)}, packed_b);
+      if (p.column_sums != nullptr && rows.begin == 0)
+        sum_strip(packed_b, depth.size(), std::min(kTileColumns, p.n - column), block > 0 || p.adds_to_sums,
+                  p.column_sums + column);
       const int64_t next = column + kTileColumns;
       const StripAhead ahead = next < p.n ? StripAhead(p.b, depth, {next, std::min(p.n, next + kTileColumns)}, tiles)
                                : is_last  ? StripAhead()
@@ -114,6 +117,7 @@ void start_rows(const Product& p) {
 void multiply(const Product& product) {
   PLIMSOLL_CHECK(product.m >= 0 && product.n >= 0 && product.k >= 0, product.m, " ", product.n, " ", product.k);
   if (product.m == 0 || product.n == 0) return;
+  PLIMSOLL_CHECK(product.column_sums == nullptr || (product.a.is_transposed && product.k > 0), product.k);
   const bool is_packed = product.k > 0 && (product.m > kFewRows || product.a.is_transposed);
   if (is_packed) return HWY_DYNAMIC_DISPATCH(multiply_packed)(product);
   if (product.k == 0)

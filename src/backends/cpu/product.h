@@ -27,6 +27,8 @@ using FinishedBlock = FunctionRef<void(Range rows, Range columns)>;
 /// multiply-adds: the products of a block of depth are added up one after the other, and the blocks' sums in turn.
 /// Cost: 2mnk flops at 0.85 to 0.9 of the processor's multiply-adds from sizes of 100 on; up to kFewRows rows are
 /// limited by reading b.
+/// Column sums are made of the packed strips of b, so they cost no memory traffic, and their bits are as those of dst.
+/// Requires: a is transposed, m > 0 and k > 0 where they are wanted.
 /// Source: Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008: packed panels, of which
 /// one stays in the first-level cache and a block in the second.
 struct Product {
@@ -41,6 +43,8 @@ struct Product {
   bool accumulate = false;
   float* room = nullptr;
   const FinishedBlock* finished = nullptr;  ///< or none
+  float* column_sums = nullptr;             ///< n elements that take the sums of b's columns, or none: see below
+  bool adds_to_sums = false;
 };
 void multiply(const Product& product);
 

@@ -83,6 +83,27 @@ inline void pack_strip(const Matrix& b, Range depth, Range columns, float* dst) 
     copy_rows<kTileColumns>(from.data, from.stride, depth.size(), columns.size(), dst);
 }
 
+/// sums[j] = the sum of column j of a packed strip, or added to it, for its first `columns` columns.
+inline void sum_strip(const float* strip, int64_t depth, int64_t columns, bool adds, float* sums) {
+  const F32 d;
+  VF left = hn::Zero(d), right = left, next_left = left, next_right = left;  // two sums each, as one waits for itself
+  int64_t i = 0;
+  for (; i + 2 <= depth; i += 2, strip += 2 * kTileColumns) {
+    left = hn::Add(left, hn::Load(d, strip));
+    right = hn::Add(right, hn::Load(d, strip + kVectorLanes));
+    next_left = hn::Add(next_left, hn::Load(d, strip + kTileColumns));
+    next_right = hn::Add(next_right, hn::Load(d, strip + kTileColumns + kVectorLanes));
+  }
+  if (i < depth) {
+    left = hn::Add(left, hn::Load(d, strip));
+    right = hn::Add(right, hn::Load(d, strip + kVectorLanes));
+  }
+  HWY_ALIGN float made[kTileColumns];
+  hn::Store(hn::Add(left, next_left), d, made);
+  hn::Store(hn::Add(right, next_right), d, made + kVectorLanes);
+  for (int64_t j = 0; j < columns; ++j) sums[j] = (adds ? sums[j] : 0.0f) + made[j];
+}
+
 /// A strip of b that is fetched towards the caches, cache line by cache line, while the one before it is in use.
 /// Packing would otherwise wait for memory: 5 % of a product of 256 rows whose b is not in a cache (measured on Zen 3).
 class StripAhead {

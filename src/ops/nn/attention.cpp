@@ -7,7 +7,6 @@
 #include "ops/elementwise/dropout_mask.h"
 #include "ops/expect.h"
 #include "ops/gradient.h"
-#include "ops/op_table.h"
 #include "ops/sample_srcs.h"
 
 namespace plimsoll::ops {
@@ -279,6 +278,24 @@ const std::vector<AttributeDef> kAttributes{
     {.name = "path", .default_value = "", .doc = "tells apart the masks of one step"}};
 
 }  // namespace
+
+void define_attention(OpTable& table);
+
+namespace {
+
+const OpTable& attention_ops() {
+  static const OpTable kTable = [] {
+    OpTable table;
+    define_attention(table);
+    return table;
+  }();
+  return kTable;
+}
+
+}  // namespace
+
+const OpDef& attention_def() { return attention_ops().at("attention"); }
+const OpDef& attention_grad_def() { return attention_ops().at("attention_grad"); }
 
 void define_attention(OpTable& table) {
   table.add({.name = "attention",

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/op_def.h"
+#include "ops/op_table.h"
 #include "ops/workspace.h"
 
 namespace plimsoll::ops {
@@ -45,6 +45,10 @@ int64_t visible_pairs(const AttentionSizes& sizes, bool causal);
 /// Refuses q, k, v that are not f32 of four axes which fit each other, and an empty head.
 Status check_attention_srcs(std::string_view op, std::span<const TensorDesc> qkv, std::string_view k_name,
                             std::string_view v_name);
+
+/// The rules of attention and of its gradient, for ops that are these on other layouts.
+const OpDef& attention_def();
+const OpDef& attention_grad_def();
 
 /// Step scalars that end the sources where weights are dropped: seed, step and microbatch.
 inline constexpr size_t kAttentionScalars = 3;

@@ -154,6 +154,8 @@ std::vector<Sample> samples() {
 
 }  // namespace
 
+void define_matmul(OpTable& table);
+
 std::vector<int64_t> batch_offsets(const Shape& dst, const Shape& operand) {
   std::vector<int64_t> out(static_cast<size_t>(dst.numel_between(0, dst.rank() - 2)));
   for (size_t i = 0; i < out.size(); ++i) {
@@ -167,6 +169,15 @@ std::vector<int64_t> batch_offsets(const Shape& dst, const Shape& operand) {
     }
   }
   return out;
+}
+
+const OpDef& matmul_def() {
+  static const OpTable kTable = [] {
+    OpTable table;
+    define_matmul(table);
+    return table;
+  }();
+  return kTable.at("matmul");
 }
 
 void define_matmul(OpTable& table) {

@@ -140,15 +140,16 @@ void attend_unit(const AttentionForward& a, int64_t unit, QueryTile& tile) {
   const int32_t* mask = a.mask == nullptr ? nullptr : a.mask + b * a.sizes.keys;
   const int64_t rows = tile.queries.size();
   const int64_t size = a.sizes.head_size;
-  const int64_t stride = a.row_stride();
+  const int64_t stride = a.src_row_stride();
+  const int64_t q_at = (b * a.sizes.queries + tile.queries.begin) * stride + h * size;
   const Cut key_cut(a.seen(tile.queries.end - 1), kKeyTile);
   for (int64_t key_task = 0; key_task < key_cut.tasks(); ++key_task) {
     const Range keys = key_cut[key_task];
-    const int64_t key_at = a.sizes.k_at(b, keys.begin, h);
+    const int64_t key_at = (b * a.sizes.keys + keys.begin) * stride + h * size;
     multiply({.m = rows,
               .n = keys.size(),
               .k = size,
-              .a = {a.q + at, stride},
+              .a = {a.q + q_at, stride},
               .b = {a.k + key_at, stride, true},
               .dst = tile.scores,
               .stride = tile.score_stride,
@@ -184,28 +185,58 @@ int64_t attend_bytes(const ops::AttentionSizes& sizes, int threads) {
 
 namespace {
 
-Result<std::unique_ptr<Kernel>> prepare_attention(const program::Kernel& kernel, const CpuContext& context) {
-  PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {3, 4, 5, 6}));
-  const AttentionSettings settings(kernel, 3);
-  const auto launch = [settings, &pool = context.pool](const LaunchArgs& args) {
+/// Where q, k and v are among the sources of a launch.
+struct QkvPointers {
+  const float* q;
+  const float* k;
+  const float* v;
+};
+
+template <class Find>
+std::unique_ptr<Kernel> make_attention(const AttentionSettings& settings, size_t required, ThreadPool& pool,
+                                       const Find& find) {
+  const auto launch = [settings, required, find, &pool](const LaunchArgs& args) {
+    const QkvPointers qkv = find(args);
     attend({.sizes = settings.sizes,
             .offset = attention_offset(settings.sizes, settings.causal),
             .scale = settings.scale,
-            .q = src<float>(args, 0),
-            .k = src<float>(args, 1),
-            .v = src<float>(args, 2),
-            .mask = settings.has_mask ? src<int32_t>(args, 3) : nullptr,
+            .q = qkv.q,
+            .k = qkv.k,
+            .v = qkv.v,
+            .src_stride = settings.src_stride,
+            .mask = settings.has_mask ? src<int32_t>(args, required) : nullptr,
             .o = dst<float>(args, 0),
             .lse = dst<float>(args, 1),
             .dropout = settings.draw(args)},
            pool, args.workspace);
   };
-  return make_kernel(launch, attend_bytes(settings.sizes, context.pool.threads()));
+  return make_kernel(launch, attend_bytes(settings.sizes, pool.threads()));
+}
+
+Result<std::unique_ptr<Kernel>> prepare_attention(const program::Kernel& kernel, const CpuContext& context) {
+  PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {3, 4, 5, 6}));
+  const AttentionSettings settings(kernel, 3, ops::attention_sizes(kernel.srcs[0].shape, kernel.srcs[1].shape));
+  return make_attention(settings, 3, context.pool, [](const LaunchArgs& args) {
+    return QkvPointers{src<float>(args, 0), src<float>(args, 1), src<float>(args, 2)};
+  });
+}
+
+Result<std::unique_ptr<Kernel>> prepare_packed(const program::Kernel& kernel, const CpuContext& context) {
+  PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {1, 2, 3, 4}));
+  const AttentionSettings settings = packed_attention_settings(kernel, 1);
+  const int64_t width = settings.src_stride / 3;
+  return make_attention(settings, 1, context.pool, [width](const LaunchArgs& args) {
+    const float* qkv = src<float>(args, 0);
+    return QkvPointers{qkv, qkv + width, qkv + 2 * width};
+  });
 }
 
 }  // namespace
 
-void define_attention(KernelTable& table) { table.add("attention", prepare_attention); }
+void define_attention(KernelTable& table) {
+  table.add("attention", prepare_attention);
+  table.add("attention_packed", prepare_packed);
+}
 
 }  // namespace plimsoll::backends::cpu
 #endif  // HWY_ONCE

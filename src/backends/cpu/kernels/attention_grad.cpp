@@ -104,33 +104,51 @@ int64_t tile_numel(const ops::AttentionSizes& sizes) {
   return counter.taken();
 }
 
+/// The tensors of one launch, of all heads.
+struct GradOperands {
+  const float* q;
+  const float* k;
+  const float* v;
+  const float* o;
+  const float* lse;
+  const float* d_o;
+  const int32_t* mask;  ///< or nullptr
+  float* d_q;
+  float* d_k;
+  float* d_v;
+};
+
 /// The gradient of one head of one batch element; a unit of work, so that nobody else adds to its rows of d_k and d_v.
 ///
 /// Source: Dao, "FlashAttention-2", 2023, algorithm 2.
 class HeadGrad {
  public:
-  HeadGrad(const AttentionSettings& settings, const LaunchArgs& args, int64_t head)
+  HeadGrad(const AttentionSettings& settings, const GradOperands& all, std::optional<DropoutDraw> dropout, int64_t head)
       : settings_(settings),
         head_(head),
         stride_(settings.sizes.heads * settings.sizes.head_size),
-        q_at_(settings.sizes.q_at(head / settings.sizes.heads, 0, head % settings.sizes.heads)),
-        k_at_(settings.sizes.k_at(head / settings.sizes.heads, 0, head % settings.sizes.heads)),
-        q_(src<float>(args, 0) + q_at_),
-        k_(src<float>(args, 1) + k_at_),
-        v_(src<float>(args, 2) + k_at_),
-        o_(src<float>(args, 3) + q_at_),
-        lse_(src<float>(args, 4) + head * settings.sizes.queries),
-        d_o_(src<float>(args, 5) + q_at_),
-        mask_(settings.has_mask ? src<int32_t>(args, 6) + head / settings.sizes.heads * settings.sizes.keys : nullptr),
-        dropout_(settings.draw(args)),
-        d_q_(dst<float>(args, 0) + q_at_),
-        d_k_(dst<float>(args, 1) + k_at_),
-        d_v_(dst<float>(args, 2) + k_at_) {}
+        src_stride_(settings.src_stride),
+        dropout_(std::move(dropout)) {
+    const ops::AttentionSizes& s = settings.sizes;
+    const int64_t b = head / s.heads, column = head % s.heads * s.head_size;
+    const int64_t q_at = b * s.queries * src_stride_ + column, k_at = b * s.keys * src_stride_ + column;
+    const int64_t o_at = b * s.queries * stride_ + column;
+    of_ = {.q = all.q + q_at,
+           .k = all.k + k_at,
+           .v = all.v + k_at,
+           .o = all.o + o_at,
+           .lse = all.lse + head * s.queries,
+           .d_o = all.d_o + o_at,
+           .mask = all.mask == nullptr ? nullptr : all.mask + b * s.keys,
+           .d_q = all.d_q + q_at,
+           .d_k = all.d_k + k_at,
+           .d_v = all.d_v + k_at};
+  }
 
   void run(ScoreTile& tile) const {
-    zero_rows(d_q_, settings_.sizes.queries);
-    zero_rows(d_k_, settings_.sizes.keys);
-    zero_rows(d_v_, settings_.sizes.keys);
+    zero_rows(of_.d_q, settings_.sizes.queries);
+    zero_rows(of_.d_k, settings_.sizes.keys);
+    zero_rows(of_.d_v, settings_.sizes.keys);
     const Cut key_cut(settings_.sizes.keys, kTileKeys);
     for (int64_t task = 0; task < key_cut.tasks(); ++task) {
       const int64_t first = first_query_that_sees(key_cut[task].begin);
@@ -148,16 +166,16 @@ class HeadGrad {
 
   void zero_rows(float* rows, int64_t count) const {
     for (int64_t i = 0; i < count; ++i)
-      std::memset(rows + i * stride_, 0, static_cast<size_t>(settings_.sizes.head_size) * sizeof(float));
+      std::memset(rows + i * src_stride_, 0, static_cast<size_t>(settings_.sizes.head_size) * sizeof(float));
   }
 
   /// dst[m,n] = a · bᵀ over the head's size.
-  void make_scores(const ScoreTile& tile, const float* a, const float* b, int64_t m, int64_t n, float* dst) const {
+  void make_scores(const ScoreTile& tile, const Matrix& a, const Matrix& b, int64_t m, int64_t n, float* dst) const {
     multiply({.m = m,
               .n = n,
               .k = settings_.sizes.head_size,
-              .a = {a, stride_},
-              .b = {b, stride_, true},
+              .a = a,
+              .b = b,
               .dst = dst,
               .stride = tile.stride,
               .room = tile.product_room});
@@ -174,12 +192,12 @@ class HeadGrad {
     for (int64_t t = queries.begin; t < queries.end; ++t) {
       const int64_t seen =
           std::clamp<int64_t>(visible_keys(settings_.sizes, t, settings_.causal) - keys.begin, 0, keys.size());
-      const ScoreRow row{.o = o_ + t * stride_,
-                         .d_o = d_o_ + t * stride_,
+      const ScoreRow row{.o = of_.o + t * stride_,
+                         .d_o = of_.d_o + t * stride_,
                          .head_size = settings_.sizes.head_size,
-                         .lse = lse_[t],
+                         .lse = of_.lse[t],
                          .scale = settings_.scale,
-                         .mask = mask_ == nullptr ? nullptr : mask_ + keys.begin,
+                         .mask = of_.mask == nullptr ? nullptr : of_.mask + keys.begin,
                          .seen = seen,
                          .keys = keys.size(),
                          .factors = dropout_ ? make_factors(tile, t, keys.begin, seen) : nullptr};
@@ -188,68 +206,101 @@ class HeadGrad {
     }
   }
 
-  /// dst[m,head_size] += scores · rows
-  void add_product(const ScoreTile& tile, const Matrix& scores, const float* rows, int64_t m, int64_t k,
+  /// dst[m,head_size] += scores · rows, dst one of d_q, d_k and d_v
+  void add_product(const ScoreTile& tile, const Matrix& scores, const Matrix& rows, int64_t m, int64_t k,
                    float* dst) const {
     multiply({.m = m,
               .n = settings_.sizes.head_size,
               .k = k,
               .a = scores,
-              .b = {rows, stride_},
+              .b = rows,
               .dst = dst,
-              .stride = stride_,
+              .stride = src_stride_,
               .accumulate = true,
               .room = tile.product_room});
   }
 
   void add_tile(ScoreTile& tile, Range queries, Range keys) const {
-    const int64_t q_at = queries.begin * stride_;
-    const int64_t k_at = keys.begin * stride_;
-    make_scores(tile, q_ + q_at, k_ + k_at, queries.size(), keys.size(), tile.p);
-    make_scores(tile, d_o_ + q_at, v_ + k_at, queries.size(), keys.size(), tile.d_score);
+    const int64_t q_at = queries.begin * src_stride_, k_at = keys.begin * src_stride_;
+    const Matrix q{of_.q + q_at, src_stride_}, k{of_.k + k_at, src_stride_};
+    const Matrix d_o{of_.d_o + queries.begin * stride_, stride_};
+    make_scores(tile, q, {k.data, k.stride, true}, queries.size(), keys.size(), tile.p);
+    make_scores(tile, d_o, {of_.v + k_at, src_stride_, true}, queries.size(), keys.size(), tile.d_score);
     make_rows(tile, queries, keys);
-    add_product(tile, {tile.p, tile.stride, true}, d_o_ + q_at, keys.size(), queries.size(), d_v_ + k_at);
-    add_product(tile, {tile.d_score, tile.stride, true}, q_ + q_at, keys.size(), queries.size(), d_k_ + k_at);
-    add_product(tile, {tile.d_score, tile.stride}, k_ + k_at, queries.size(), keys.size(), d_q_ + q_at);
+    add_product(tile, {tile.p, tile.stride, true}, d_o, keys.size(), queries.size(), of_.d_v + k_at);
+    add_product(tile, {tile.d_score, tile.stride, true}, q, keys.size(), queries.size(), of_.d_k + k_at);
+    add_product(tile, {tile.d_score, tile.stride}, k, queries.size(), keys.size(), of_.d_q + q_at);
   }
 
   const AttentionSettings& settings_;
   int64_t head_;
-  int64_t stride_;
-  int64_t q_at_;
-  int64_t k_at_;
-  const float* q_;
-  const float* k_;
-  const float* v_;
-  const float* o_;
-  const float* lse_;
-  const float* d_o_;
-  const int32_t* mask_;
+  int64_t stride_;      ///< of o and d_o
+  int64_t src_stride_;  ///< of q, k, v and their gradients
+  GradOperands of_{};   ///< this head's
   std::optional<DropoutDraw> dropout_;
-  float* d_q_;
-  float* d_k_;
-  float* d_v_;
 };
 
-Result<std::unique_ptr<Kernel>> prepare_attention_grad(const program::Kernel& kernel, const CpuContext& context) {
-  PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {6, 7, 8, 9}));
-  const AttentionSettings settings(kernel, 6);
+/// `find` gives the operands of a launch.
+template <class Find>
+std::unique_ptr<Kernel> make_grad(const AttentionSettings& settings, ThreadPool& pool, const Find& find) {
   const ops::AttentionSizes& sizes = settings.sizes;
   const Cut cut = cut_evenly(sizes.batch * sizes.heads);
   const int64_t numel = tile_numel(sizes);
-  const auto launch = [settings, cut, numel, &pool = context.pool](const LaunchArgs& args) {
+  const auto launch = [settings, cut, numel, find, &pool](const LaunchArgs& args) {
+    const GradOperands operands = find(args);
     run_in_rooms(pool, cut, numel, args.workspace, [&](Range heads, float* room) {
       RoomCutter cutter(room);
       ScoreTile tile = make_tile(settings.sizes, cutter);
-      for (int64_t head = heads.begin; head < heads.end; ++head) HeadGrad(settings, args, head).run(tile);
+      for (int64_t head = heads.begin; head < heads.end; ++head)
+        HeadGrad(settings, operands, settings.draw(args), head).run(tile);
     });
   };
-  return make_kernel(launch, rooms_bytes(cut, numel, context.pool.threads()));
+  return make_kernel(launch, rooms_bytes(cut, numel, pool.threads()));
+}
+
+Result<std::unique_ptr<Kernel>> prepare_attention_grad(const program::Kernel& kernel, const CpuContext& context) {
+  PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {6, 7, 8, 9}));
+  const AttentionSettings settings(kernel, 6, ops::attention_sizes(kernel.srcs[0].shape, kernel.srcs[1].shape));
+  return make_grad(settings, context.pool, [has_mask = settings.has_mask](const LaunchArgs& args) {
+    return GradOperands{.q = src<float>(args, 0),
+                        .k = src<float>(args, 1),
+                        .v = src<float>(args, 2),
+                        .o = src<float>(args, 3),
+                        .lse = src<float>(args, 4),
+                        .d_o = src<float>(args, 5),
+                        .mask = has_mask ? src<int32_t>(args, 6) : nullptr,
+                        .d_q = dst<float>(args, 0),
+                        .d_k = dst<float>(args, 1),
+                        .d_v = dst<float>(args, 2)};
+  });
+}
+
+Result<std::unique_ptr<Kernel>> prepare_packed_grad(const program::Kernel& kernel, const CpuContext& context) {
+  PLIMSOLL_RETURN_IF_ERROR(check_plain_f32(kernel, {4, 5, 6, 7}));
+  const AttentionSettings settings = packed_attention_settings(kernel, 4);
+  const auto find = [has_mask = settings.has_mask, width = settings.src_stride / 3](const LaunchArgs& args) {
+    const float* qkv = src<float>(args, 0);
+    float* d_qkv = dst<float>(args, 0);
+    return GradOperands{.q = qkv,
+                        .k = qkv + width,
+                        .v = qkv + 2 * width,
+                        .o = src<float>(args, 1),
+                        .lse = src<float>(args, 2),
+                        .d_o = src<float>(args, 3),
+                        .mask = has_mask ? src<int32_t>(args, 4) : nullptr,
+                        .d_q = d_qkv,
+                        .d_k = d_qkv + width,
+                        .d_v = d_qkv + 2 * width};
+  };
+  return make_grad(settings, context.pool, find);
 }
 
 }  // namespace
 
-void define_attention_grad(KernelTable& table) { table.add("attention_grad", prepare_attention_grad); }
+void define_attention_grad(KernelTable& table) {
+  table.add("attention_grad", prepare_attention_grad);
+  table.add("attention_packed_grad", prepare_packed_grad);
+}
 
 }  // namespace plimsoll::backends::cpu
 #endif  // HWY_ONCE
