@@ -1,6 +1,7 @@
 // attention_packed: attention on queries, keys and values as one projection leaves them, side by side in each row; and
 // its gradient, laid out alike. Nothing is copied apart or together.
 #include "ops/expect.h"
+#include "ops/gradient.h"
 #include "ops/nn/attention.h"
 #include "ops/sample_srcs.h"
 
@@ -83,6 +84,12 @@ void evaluate_grad(std::span<const Array> srcs, std::span<Array> dsts, const Att
   for_each_place(part, [&](int64_t packed, int64_t i, size_t which) { dsts[0][packed] = parts[which][i]; });
 }
 
+void gradient(GradientContext& c) {
+  std::vector<graph::ValueId> srcs{c.src(0), c.dst(0), c.dst(1), c.d_dst(0)};
+  for (size_t i = 1; i < c.src_count(); ++i) srcs.push_back(c.src(i));
+  c.set_d_src(0, c.add("attention_packed_grad", srcs, c.attributes()));
+}
+
 /// The samples of attention in which queries and keys are as many.
 std::vector<Sample> samples(const OpDef& def) {
   std::vector<Sample> out;
@@ -92,7 +99,6 @@ std::vector<Sample> samples(const OpDef& def) {
     sample.srcs[0].desc.shape = {q[0], q[1], static_cast<int64_t>(kParts) * q[2] * q[3]};
     sample.srcs.erase(sample.srcs.begin() + 1, sample.srcs.begin() + kParts);
     sample.attributes.set("heads", q[2]);
-    sample.has_gradient = false;
     out.push_back(std::move(sample));
   }
   return out;
@@ -123,6 +129,7 @@ void define_attention_packed(OpTable& table) {
   forward.dsts = attention_def().dsts;
   forward.saved_dsts = attention_def().saved_dsts;
   forward.infer = infer;
+  forward.gradient = gradient;
   forward.evaluate = evaluate;
   table.add(std::move(forward));
   OpDef grad = packed(attention_grad_def());
