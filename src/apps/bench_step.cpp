@@ -191,6 +191,7 @@ void add_bench_step(Command& bench) {
                   "Tokens a sample; " + std::to_string(kDefaultSeq) + " where left out")
       .check(whole_number(1));
   add_threads_option(command, options->threads);
+  add_fusions_option(command, options->step.fusions);
   command.add_option("--steps", options->steps, "Timed steps, after two of warm-up").check(whole_number(1));
   add_ram_option(command, options->ram);
   add_rates_option(command, options->rates);

@@ -22,6 +22,7 @@ struct Options {
   std::optional<std::string> ram;
   std::string rates;
   std::optional<int> threads;
+  std::string fusions;
   bool inference = false;
   std::optional<std::string> dump_passes;
   bool json = false;
@@ -39,6 +40,7 @@ Result<engine::RunConfig> try_load_config(const Options& o) {
   std::vector<std::string> overrides = o.overrides;
   if (o.batch) overrides.push_back("train.batch_size=" + std::to_string(*o.batch));
   if (o.seq) overrides.push_back("data.seq_len=" + std::to_string(*o.seq));
+  if (!o.fusions.empty()) overrides.push_back("run.fusions=" + o.fusions);
   PLIMSOLL_RETURN_IF_ERROR(add_shortcuts(overrides, o.ram, o.threads));
   return engine::try_load_run_config(o.target, overrides);
 }
@@ -57,7 +59,7 @@ void show(engine::CompiledProgram program, const engine::MemoryNeed& need, std::
 Status dump_passes(const std::string& folder, const engine::SessionSpec& spec, const ops::OpTable& ops) {
   if (folder.empty()) return invalid_argument("--dump_passes is ''; name a folder to write to");
   PLIMSOLL_ASSIGN(transform::GraphDump dump, transform::GraphDump::try_make(folder));
-  const auto made = engine::make_training_graph(spec.training, ops, spec.optimizer, spec.update, &dump);
+  const auto made = engine::make_training_graph(spec.training, ops, spec.optimizer, spec.update, &dump, spec.fusions);
   if (made.ok()) return {};
   dump.discard();
   return made.error();
@@ -97,6 +99,7 @@ Status plan_zoo_model(const Options& o, std::optional<Bytes> ram, const Shown& h
   ZooStep step{.model = o.target};
   step.batch = o.batch.value_or(step.batch);
   step.seq = o.seq;
+  if (!o.fusions.empty()) step.fusions = o.fusions;
   PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads.value_or(0)}));
   if (o.inference) {
     PLIMSOLL_ASSIGN(const engine::InferencePlan forward, plan_zoo_inference(step, *environment, ram));
@@ -139,6 +142,7 @@ void add_plan(Command& root) {
   command.add_option("--ram", options->ram, "Budget of the whole process; refused (exit code 3) where it is too small");
   command.add_option("--set", options->overrides, "Override a key of the run file (repeatable)");
   add_threads_option(command, options->threads);
+  add_fusions_option(command, options->fusions);
   add_rates_option(command, options->rates);
   Option inference = command.add_flag("--inference", options->inference, "Without gradients and optimizer");
   command
@@ -149,7 +153,7 @@ void add_plan(Command& root) {
   add_json_option(command, options->json);
   command.footer(
       "Examples:\n  plimsoll plan gpt2-124m --batch 4 --seq 64\n  plimsoll plan run.toml --ram 500MiB\n"
-      "  plimsoll plan gpt2-124m --dump_passes passes && diff passes/04* passes/05*");
+      "  plimsoll plan gpt2-124m --dump_passes passes && diff passes/05* passes/06*");
   command.action([options] { return run(*options); });
 }
 

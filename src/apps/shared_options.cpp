@@ -99,6 +99,12 @@ Status add_shortcuts(std::vector<std::string>& overrides, const std::optional<st
   return {};
 }
 
+void add_fusions_option(Command& command, std::string& text) {
+  command.add_option("--fusions", text,
+                     "Passes that join neighbouring ops: all, none, or names with commas between, such as "
+                     "fuse_elementwise,fuse_matmul_epilogue");
+}
+
 void add_rates_option(Command& command, std::string& text) {
   command.add_option(
       "--rates", text,

@@ -39,6 +39,9 @@ Result<std::optional<Bytes>> try_parse_ram(const std::optional<std::string>& tex
 Status add_shortcuts(std::vector<std::string>& overrides, const std::optional<std::string>& ram,
                      std::optional<int> threads);
 
+/// Adds --fusions, which chooses the passes that join ops.
+void add_fusions_option(Command& command, std::string& text);
+
 /// Adds --rates, which names the rates that predicted times assume, so that nothing is measured.
 void add_rates_option(Command& command, std::string& text);
 

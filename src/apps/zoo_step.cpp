@@ -61,8 +61,13 @@ Result<engine::SessionPlan> plan_zoo_step(const ZooStep& step, engine::Environme
                                           std::optional<Bytes> ram) {
   const auto plan_step = [&](const ZooStep& other, std::optional<Bytes> budget) -> Result<engine::SessionPlan> {
     PLIMSOLL_ASSIGN(models::Model model, make_step_model(other, environment.ops()));
-    return engine::plan_session({.training = std::move(model), .update = {.checks_gradients = false}}, environment,
-                                budget, 0);
+    engine::SessionSpec spec;
+    spec.training = std::move(model);
+    spec.update.checks_gradients = false;
+    auto fusions = transform::try_parse_fusions(other.fusions);
+    if (!fusions.ok()) return fusions.error().with_context("--fusions");
+    spec.fusions = std::move(fusions).value();
+    return engine::plan_session(std::move(spec), environment, budget, 0);
   };
   return plan_with_remedies<engine::SessionPlan>(step, ram, "adamw", plan_step);
 }

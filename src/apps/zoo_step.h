@@ -18,6 +18,7 @@ struct ZooStep {
   std::string model;
   int64_t batch = 4;             ///< samples a step
   std::optional<int64_t> seq{};  ///< tokens a sample, where it is given
+  std::string fusions = "all";   ///< as transform::try_parse_fusions takes them
 
   /// Tokens a sample that the step has; for an MLP, which has none, it counts for nothing.
   int64_t tokens() const { return seq.value_or(kDefaultSeq); }

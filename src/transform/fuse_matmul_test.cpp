@@ -16,22 +16,22 @@ std::string fused(Pass pass, const std::string& lines) {
   return text.substr(text.find('\n') + 1);
 }
 
-TEST(FuseMatmulEpilogue, KeepsWhatTheBackwardPassReads) {
+TEST(FuseMatmulEpilogue, KeepsWhatOthersRead) {
   EXPECT_EQ(fused(fuse_matmul_epilogue, R"(%0 = input "x" : f32[2,3]
 %1 = input "w" : f32[3,4]
 %2 = input "b" : f32[4]
 %3 = matmul "fc" forward (%0, %1, %2) {transpose_a=false, transpose_b=false} : f32[2,4]
 %4 = relu "act" forward (%3) : f32[2,4]
-%5 = neg "d" backward (%4) : f32[2,4]
-%6 = gelu_grad "back" backward (%3, %5) {approximate="none"} : f32[2,4]
+%5 = softmax "d" forward (%4) {axis=-1} : f32[2,4]
+%6 = gelu_grad "back" forward (%3, %5) {approximate="none"} : f32[2,4]
 output "d" %6
 )"),
             R"g(%0 = input "x" : f32[2,3]
 %1 = input "w" : f32[3,4]
 %2 = input "b" : f32[4]
 %3, %4 = matmul_chain "act" forward (%0, %1, %2) {chain="keep | relu(_)", transpose_a=false, transpose_b=false} : f32[2,4], f32[2,4]
-%5 = neg "d" backward (%3) : f32[2,4]
-%6 = gelu_grad "back" backward (%4, %5) {approximate="none"} : f32[2,4]
+%5 = softmax "d" forward (%3) {axis=-1} : f32[2,4]
+%6 = gelu_grad "back" forward (%4, %5) {approximate="none"} : f32[2,4]
 output "d" %6
 )g");
   ;
@@ -66,6 +66,12 @@ TEST(FuseMatmulEpilogue, LeavesApart) {
 %1 = neg "to" forward (%0) : f32[2,2]
 %2 = matmul "fc" forward (%0, %0, %1) {transpose_a=false, transpose_b=false} accumulate(0) : f32[2,2]
 %3 = relu "y" forward (%2) : f32[2,2]
+output "y" %3
+)"},
+      {"an activation that may be made again in the backward pass", R"(%0 = input "x" : f32[2,2]
+%1 = matmul "fc" forward (%0, %0) {transpose_a=false, transpose_b=false} : f32[2,2]
+%2 = gelu "act" forward (%1) {approximate="none"} : f32[2,2]
+%3 = gelu_grad "back" backward (%1, %2) {approximate="none"} : f32[2,2]
 output "y" %3
 )"},
       {"a step that reads what would be kept", R"(%0 = input "x" : f32[2,2]

@@ -29,10 +29,11 @@ Fusion::Fusion(const Graph& graph, const ops::OpTable& ops)
 
 std::optional<size_t> Fusion::next_reader(const ChainGrowth& growth, bool keeps) const {
   const std::vector<size_t>& readers = uses_.readers(growth.value);
-  if (readers.empty() || (!keeps && !uses_.only_reader(growth.value))) return std::nullopt;
+  const auto is_here = [&](size_t reader) { return node(reader).phase == node(growth.first).phase; };
+  const bool may_keep = keeps && !uses_.is_end(growth.value) && std::ranges::all_of(readers, is_here);
+  if (readers.empty() || (!may_keep && !uses_.only_reader(growth.value))) return std::nullopt;
   const size_t next = readers.front();
-  const bool is_free = !is_taken_[next] && node(next).phase == node(growth.first).phase;
-  return is_free ? std::optional(next) : std::nullopt;
+  return is_here(next) && !is_taken_[next] ? std::optional(next) : std::nullopt;
 }
 
 void Fusion::grow(ChainGrowth& growth, std::span<const ValueId> inputs, bool keeps) const {

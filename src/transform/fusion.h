@@ -33,7 +33,8 @@ class Fusion {
 
   /// Takes in the next reader of the value as long as it is elementwise, of the same phase and nobody's, and everything
   /// that was read before it can still be read there. A value that others need too is kept, where `keeps` says so and
-  /// they come later.
+  /// they come later. Not what another phase needs: what is made from it, such as a gelu, could then not be made again
+  /// in the backward pass, which saves more memory than the one read saves time (docs/decisions/0008).
   ///
   /// `inputs`: what node `first` reads beside the chain.
   void grow(ChainGrowth& growth, std::span<const graph::ValueId> inputs, bool keeps) const;

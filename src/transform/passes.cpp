@@ -96,6 +96,28 @@ const std::vector<std::string>& fusion_names() {
   return kNames;
 }
 
+Result<std::vector<std::string>> try_parse_fusions(std::string_view text) {
+  if (text == "all") return fusion_names();
+  std::vector<std::string> out;
+  if (text == "none") return out;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    std::string name(text.substr(begin, end - begin));
+    std::erase(name, ' ');
+    if (std::ranges::count(fusion_names(), name) == 0) {
+      std::vector<std::string> known = fusion_names();
+      known.insert(known.begin(), {"all", "none"});
+      std::string list;
+      for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
+      return invalid_argument("there is no fusion '" + name + "'; expected names with commas between, of " + list +
+                              suggest(name, known));
+    }
+    out.push_back(std::move(name));
+    begin = end + 1;
+  }
+  return out;
+}
+
 std::vector<std::string> passes_with_fusions(std::span<const std::string> fusions) {
   std::vector<std::string> names;
   for (const Pass& pass : kPasses)

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/result.h"
@@ -14,6 +15,9 @@ namespace plimsoll::transform {
 const std::vector<std::string>& pass_names();
 /// Those among them that join nodes to save traffic of memory: each can be left out alone.
 const std::vector<std::string>& fusion_names();
+/// Fusions as people choose them: "all", "none", or names with commas between. Errors: invalid_argument, with the
+/// nearest name.
+Result<std::vector<std::string>> try_parse_fusions(std::string_view text);
 /// All passes without the fusions that `fusions` does not name, in their order.
 std::vector<std::string> passes_with_fusions(std::span<const std::string> fusions);
 

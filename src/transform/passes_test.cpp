@@ -290,6 +290,17 @@ TEST(Passes, ReportsAndDumpsEachPass) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Passes, FusionsAreChosenByName) {
+  EXPECT_EQ(try_parse_fusions("all").value(), fusion_names());
+  EXPECT_TRUE(try_parse_fusions("none").value().empty());
+  EXPECT_EQ(try_parse_fusions("fuse_elementwise, fuse_bias_gradient").value(),
+            (std::vector<std::string>{"fuse_elementwise", "fuse_bias_gradient"}));
+  for (const char* text : {"", "fuse_elementwise,", "fuse_elementwize", "all,none"})
+    EXPECT_EQ(try_parse_fusions(text).error().code, ErrorCode::kInvalidArgument) << text;
+  EXPECT_NE(try_parse_fusions("fuse_elementwize").error().message.find("did you mean 'fuse_elementwise'?"),
+            std::string::npos);
+}
+
 TEST(Passes, NamesAnUnknownPass) {
   const auto unknown = run_passes(parse(kAccumulating), table(), {.passes = {"dead_kode"}});
   ASSERT_FALSE(unknown.ok());

@@ -464,7 +464,7 @@ class Cli(unittest.TestCase):
 
     def test_passes_are_dumped_a_file_a_stage(self):
         stages = ["built", "autodiff", "updates", "constant_folding", "common_subexpressions", "dead_code",
-                  "fuse_elementwise"]
+                  "fuse_attention_layout", "fuse_bias_gradient", "fuse_matmul_epilogue", "fuse_elementwise"]
         for target in ["mlp-mnist", "run.toml"]:
             folder = os.path.join(self.path, "dump", target)
             plan = ["plan", target, "--rates", "1e11,1e10", "--json"]
@@ -480,6 +480,10 @@ class Cli(unittest.TestCase):
             self.assertIn(" update (", texts[2])
             self.assertLess(texts[5].count("\n"), texts[2].count("\n"))
             self.refused(2, "holds files", *plan, "--dump-passes", folder)
+            none = os.path.join(self.path, "unfused", target)
+            self.assertEqual(self.run_it(*plan, "--fusions", "none", "--dump-passes", none).returncode, 0)
+            self.assertEqual(sorted(os.listdir(none)), [f"{i:02}-{stage}.txt" for i, stage in enumerate(stages[:6])])
+            self.refused(2, "fuse_elementwise", *plan, "--fusions", "fuse_elementwize")
         self.refused(2, "is no folder", "plan", "mlp-mnist", "--dump-passes", "text.txt")
         self.refused(2, "--inference", "plan", "mlp-mnist", "--inference", "--dump-passes", "other")
         self.assertFalse(os.path.exists(os.path.join(self.path, "other")))
@@ -774,10 +778,13 @@ class Cli(unittest.TestCase):
         ops = {row["op"]: row for row in rows if row["event"] == "profile_op"}
         layers = [row for row in rows if row["event"] == "profile_layer"]
         # Three layers forward, of which the first passes no gradient on: 3 + 3 + 2 products.
-        self.assertEqual(ops["matmul"]["calls"], 8)
-        self.assertTrue(0.6 < ops["matmul"]["flops"] / rows[0]["flops"] < 1, "all but the gradient of what is fed")
+        # Those behind which an activation or its gradient stands, and those of weights, are fused with them.
+        products = [row for op, row in ops.items() if op.startswith("matmul")]
+        self.assertEqual(sum(row["calls"] for row in products), 8)
+        flops = sum(row["flops"] for row in products)
+        self.assertTrue(0.6 < flops / rows[0]["flops"] < 1, "all but the gradient of what is fed")
         calls = [row for row in rows if row["event"] == "profile_call"]
-        self.assertEqual(sum(row["calls"] for row in calls if row["call"].startswith("matmul ")), 8)
+        self.assertEqual(sum(row["calls"] for row in calls if row["call"].startswith("matmul")), 8)
         for key in ["seconds", "flops", "bytes", "bound_s"]:
             self.assertAlmostEqual(sum(row[key] for row in ops.values()) / sum(row[key] for row in layers), 1, places=6)
         self.assertRegex(self.run_it(*words).stdout, r"(?m)^a step: .* of which .* between instructions$")

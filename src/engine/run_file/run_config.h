@@ -76,6 +76,7 @@ struct RunConfig {
     std::string folder;
     int64_t threads = 0;
     std::string device = "cpu";
+    std::string fusions = "all";
   };
 
   Model model;

@@ -316,6 +316,12 @@ std::vector<RunOption> machine_options() {
        .type = ChoiceOption{PLIMSOLL_MEMBER(run.device), {"cpu", "reference"}},
        .doc = "Where to compute. `reference`: plain loops that sum in f64, slow, for comparison.",
        .hints = {"backend", "accelerator"}},
+      {.section = "run",
+       .key = "fusions",
+       .type = TextOption{PLIMSOLL_MEMBER(run.fusions)},
+       .doc = "Which passes join neighbouring ops to save traffic of memory: `all`, `none`, or names with commas "
+              "between, as `plimsoll plan … --dump_passes` shows them. They may change the last bits of results.",
+       .hints = {"fusion", "fuse", "passes"}},
   };
 }
 

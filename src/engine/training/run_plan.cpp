@@ -45,6 +45,9 @@ Result<SessionPlan> try_plan(const ResolvedRun& run, Environment& environment, s
   SessionSpec spec;
   spec.optimizer = to_optimizer(config.optimizer);
   spec.microbatches = config.train.accumulate;
+  auto fusions = transform::try_parse_fusions(config.run.fusions);
+  if (!fusions.ok()) return fusions.error().with_context(config.at("run", "fusions"));
+  spec.fusions = std::move(fusions).value();
   if (config.optimizer.clip_norm > 0) spec.update.clip_norm = config.optimizer.clip_norm;
   const int64_t batch = config.train.batch_size, seq = config.data.seq_len;
   PLIMSOLL_ASSIGN(spec.training, run.model.training(batch, seq));
