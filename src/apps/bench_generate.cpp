@@ -41,7 +41,7 @@ Status run(const Options& o) {
                             std::to_string(o.context));
   PLIMSOLL_ASSIGN(const std::optional<Bytes> given, try_parse_ram(o.ram));
   PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(given));
-  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
+  PLIMSOLL_ASSIGN(auto environment, make_environment({.threads = o.threads}, o.json));
   PLIMSOLL_ASSIGN(const models::ZooEntry entry, models::find_model(o.model));
   const auto* gpt2 = std::get_if<models::Gpt2Config>(&entry.config);
   if (gpt2 == nullptr) return unsupported("the model " + named(o.model) + " cannot generate");

@@ -88,7 +88,7 @@ Result<Operands> try_make_operands(const program::Kernel& kernel, engine::Enviro
 }
 
 Status run(const Options& o) {
-  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
+  PLIMSOLL_ASSIGN(auto environment, make_environment({.threads = o.threads}, o.json));
   PLIMSOLL_ASSIGN(program::Kernel call, try_parse_call(o, environment->ops()));
   PLIMSOLL_ASSIGN(const int index, environment->catalogue().prepare(call));
   const engine::Catalogue::Entry& entry = environment->catalogue().entry(index);

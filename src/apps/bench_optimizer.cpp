@@ -62,7 +62,7 @@ void run_copy(engine::Environment& environment, const Streams& s) {
 Status run(const Options& o) {
   if (o.name != "adamw")
     return invalid_argument("there is no optimizer " + named(o.name) + " to measure; known is adamw");
-  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
+  PLIMSOLL_ASSIGN(auto environment, make_environment({.threads = o.threads}, o.json));
   const auto bytes = checked_multiply(o.numel, 16);
   if (!bytes || *bytes > (int64_t{1} << 45))
     return invalid_argument("--numel is too large: " + std::to_string(o.numel));

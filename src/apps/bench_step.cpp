@@ -125,7 +125,7 @@ Status run(const Options& o) {
   PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(given));
   PLIMSOLL_ASSIGN(const std::optional<engine::Rates> rates, try_parse_rates(o.rates));
   PLIMSOLL_ASSIGN(const models::ModelConfig config, find_config(o.step));
-  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
+  PLIMSOLL_ASSIGN(auto environment, make_environment({.threads = o.threads}, o.json));
   PLIMSOLL_ASSIGN(auto plan, plan_zoo_step(o.step, *environment, ram));
   const engine::MemoryNeed need = plan.need;
   engine::measure_rates(*environment, Bytes{need.total_bytes()});

@@ -92,7 +92,7 @@ Status run(const Options& o) {
   PLIMSOLL_ASSIGN(const std::vector<std::string> prompts, try_collect_prompts(o));
   PLIMSOLL_ASSIGN(const std::optional<Bytes> given, try_parse_ram(o.ram));
   PLIMSOLL_ASSIGN(const Bytes ram, hardware::try_find_budget(given));
-  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = o.threads}));
+  PLIMSOLL_ASSIGN(auto environment, make_environment({.threads = o.threads}, o.json));
   const auto batch = std::min(o.batch.value_or(kMostBatch), std::ssize(prompts));
   PLIMSOLL_ASSIGN(auto generator, engine::Generator::make(o.folder, *environment, ram, batch));
   if (!generator->warning().empty()) print_warning(generator->warning(), o.json);

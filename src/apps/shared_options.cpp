@@ -4,8 +4,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "apps/messages.h"
 #include "core/printable.h"
-#include "engine/environment/environment.h"
 
 namespace plimsoll::apps {
 
@@ -103,6 +103,12 @@ void add_fusions_option(Command& command, std::string& text) {
   command.add_option("--fusions", text,
                      "Passes that join neighbouring ops: all, none, or names with commas between, such as "
                      "fuse_elementwise,fuse_matmul_epilogue");
+}
+
+Result<std::unique_ptr<engine::Environment>> make_environment(const engine::Environment::Options& options, bool json) {
+  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make(options));
+  if (!environment->warning().empty()) print_warning(environment->warning(), json);
+  return environment;
 }
 
 void add_rates_option(Command& command, std::string& text) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "apps/command.h"
 #include "core/bytes.h"
 #include "engine/environment/calibration.h"
+#include "engine/environment/environment.h"
 
 namespace plimsoll::apps {
 
@@ -41,6 +43,9 @@ Status add_shortcuts(std::vector<std::string>& overrides, const std::optional<st
 
 /// Adds --fusions, which chooses the passes that join ops.
 void add_fusions_option(Command& command, std::string& text);
+
+/// The environment that a command runs in, once what its user should hear of it is said.
+Result<std::unique_ptr<engine::Environment>> make_environment(const engine::Environment::Options& options, bool json);
 
 /// Adds --rates, which names the rates that predicted times assume, so that nothing is measured.
 void add_rates_option(Command& command, std::string& text);

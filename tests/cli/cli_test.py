@@ -302,6 +302,21 @@ class Cli(unittest.TestCase):
         again = self.run_it(*greedy, "--prompt", text[9:17], "--tokens", "8").stdout.rstrip("\n")
         self.assertEqual(again, text[9:25])
 
+    def test_sizes_beyond_32_bits_are_refused_and_the_smallest_run(self):
+        step = ["bench", "step"]
+        self.refused(2, "[gpt2] batch is 2000000000; expected 1..2097151", *step, "gpt2-124m", "--batch", "2000000000",
+                     "--seq", "1024")
+        self.refused(2, "[bert] batch is 2147483648", *step, "bert-base", "--batch", "2147483648", "--seq", "128")
+        self.refused(2, "[gpt2] batch is 9223372036854775807", *step, "gpt2-124m", "--batch", str(2**63 - 1))
+        for model in [["mlp-mnist", "--batch", "2000000000"], ["gpt2-124m", "--batch", "2097151", "--seq", "1024"]]:
+            self.refused(3, "the run needs", *step, *model)
+        for batch in ["1", "3"]:
+            one, crowded = [self.run_it(*step, "mlp-mnist", "--batch", batch, "--threads", threads, "--steps", "1", "--json")
+                            for threads in ["1", "64"]]
+            self.assertEqual(one.returncode, 0, one.stderr)
+            self.assertEqual(json.loads(one.stdout)["last_loss"], json.loads(crowded.stdout)["last_loss"])
+            self.assertIn("64 threads share", json.loads(crowded.stderr)["message"])
+
     def test_generates_several_texts_at_once_as_one_at_a_time(self):
         self.assertEqual(self.run_it("train", "run.toml", "--set", "steps=30").returncode, 0)
         prompts = ["ship ", "a", "the sea ", ""]

@@ -12,9 +12,13 @@ Result<std::unique_ptr<Environment>> Environment::make(const Options& options) {
     return invalid_argument("threads is " + std::to_string(options.threads) + "; expected 0 (all) to " +
                             std::to_string(kMostThreads));
   if (!options.reference) PLIMSOLL_RETURN_IF_ERROR(check_processor(hardware::probe_instruction_sets()));
-  const int threads =
-      options.threads > 0 ? options.threads : hardware::probe_cores({}, hardware::probe_affinity()).usable;
-  return std::unique_ptr<Environment>(new Environment(threads, options.reference, options.rates));
+  const int usable = hardware::probe_cores({}, hardware::probe_affinity()).usable;
+  const int threads = options.threads > 0 ? options.threads : usable;
+  std::unique_ptr<Environment> out(new Environment(threads, options.reference, options.rates));
+  if (threads > usable)
+    out->warning_ = std::to_string(threads) + " threads share " + std::to_string(usable) + " usable core" +
+                    (usable == 1 ? "" : "s") + ": the same results, but slower than with as many threads as cores";
+  return out;
 }
 
 Environment::Environment(int threads, bool reference, Rates rates)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "backends/api/backend.h"
 #include "core/thread_pool.h"
@@ -27,6 +28,8 @@ class Environment {
   ThreadPool& pool() { return pool_; }
   backends::Backend& backend() { return *backend_; }
   Catalogue& catalogue() { return *catalogue_; }
+  /// That there are more threads than cores, which is legal and slow; mostly empty.
+  const std::string& warning() const { return warning_; }
 
  private:
   Environment(int threads, bool reference, Rates rates);
@@ -37,6 +40,7 @@ class Environment {
   std::unique_ptr<backends::Backend> cpu_;
   backends::Backend* backend_;
   std::unique_ptr<Catalogue> catalogue_;
+  std::string warning_;
 };
 
 }  // namespace plimsoll::engine
