@@ -48,8 +48,9 @@ FieldValue number_or_null(bool is_known, double number) { return is_known ? Fiel
 /// A run from its plan to its sample, told to the log as it goes.
 class TrainCommand {
  public:
-  TrainCommand(const Options& options, engine::Trainer& trainer)
-      : options_(options), trainer_(trainer), log_(options.json) {}
+  /// `planning_s`: what the plan took, rates included.
+  TrainCommand(const Options& options, engine::Trainer& trainer, double planning_s)
+      : options_(options), trainer_(trainer), planning_s_(planning_s), log_(options.json) {}
 
   Status run() {
     print_plan();
@@ -57,8 +58,11 @@ class TrainCommand {
     PLIMSOLL_RETURN_IF_ERROR(trainer_.start(
         options_.resume, [&](const std::string& what, double share) { return report_preparation(what, share); }));
     for (const std::string& warning : trainer_.resume_warnings()) print_warning(warning, options_.json);
-    log_.say(fmt::format("ready after {:.1f} s, of which {:.1f} s first touch of memory", watch.seconds(),
-                         trainer_.session().arena().populate_seconds()));
+    engine::Session& session = trainer_.session();
+    log_.say(fmt::format(
+        "ready after {:.1f} s: planning {:.1f} s, data {:.1f} s, first touch of memory {:.1f} s, parameters {:.1f} s",
+        planning_s_ + watch.seconds(), planning_s_, trainer_.data_seconds(), session.arena().populate_seconds(),
+        session.initialize_seconds()));
     PLIMSOLL_RETURN_IF_ERROR(
         log_.open(in_folder("metrics.jsonl"), {.step = trainer_.step_count(), .samples = trainer_.sample_count()}));
     PLIMSOLL_RETURN_IF_ERROR(write("program.json", program::to_json(trainer_.session().plan().train.program())));
@@ -296,6 +300,7 @@ class TrainCommand {
 
   const Options& options_;
   engine::Trainer& trainer_;
+  double planning_s_;
   RunLog log_;
   int64_t tokens_ = 0;  ///< of this process
   struct Reported {
@@ -313,12 +318,14 @@ Status run(const Options& o) {
   PLIMSOLL_RETURN_IF_ERROR(add_shortcuts(overrides, o.ram, o.threads));
   PLIMSOLL_ASSIGN(engine::RunConfig config, engine::try_load_run_config(o.path, overrides));
   PLIMSOLL_RETURN_IF_ERROR(engine::check_run_folder(config.run.folder, o.resume));
-  PLIMSOLL_ASSIGN(auto environment, engine::Environment::make({.threads = static_cast<int>(config.run.threads),
-                                                               .reference = config.run.device == "reference"}));
+  PLIMSOLL_ASSIGN(auto environment, make_environment({.threads = static_cast<int>(config.run.threads),
+                                                      .reference = config.run.device == "reference"},
+                                                     o.json));
+  const Stopwatch watch;
   PLIMSOLL_ASSIGN(auto trainer, engine::Trainer::make(std::move(config), *environment, o.resume));
   set_rates(*environment, rates, trainer->plan().need.total_bytes());
   trainer->predict();
-  return TrainCommand(o, *trainer).run();
+  return TrainCommand(o, *trainer, watch.seconds()).run();
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 #include "core/attributes.h"
@@ -115,6 +117,21 @@ TEST(ThreadPoolDeathTest, RefusesToRunWithinATask) {
       pool.run(2, [&](int64_t, int) { pool.run(1, [](int64_t, int) {}); });
     };
     EXPECT_DEATH(nest(), "a task runs tasks");
+  }
+}
+
+TEST(Philox, NormalsAreThoseOfTheLibrarysFunctions) {
+  EXPECT_EQ(log_of_share(uint64_t{1} << 32), 0);
+  const Philox random(5);
+  for (uint64_t i = 0; i < 20'000; ++i) {
+    auto [a, b, c, d] = random(i, 0);
+    if (i < 8) a = static_cast<uint32_t>(i < 4 ? i : -i);          // the ends of the logarithm
+    if (i < 64) b = static_cast<uint32_t>((i << 26) + i % 3 - 1);  // quarters and eighths of the circle
+    const double share = (static_cast<double>(a) + 1) * 0x1p-32;
+    EXPECT_NEAR(log_of_share(uint64_t{a} + 1), std::log(share), 1e-10) << a;
+    const double angle = 2 * std::numbers::pi * static_cast<double>(b) * 0x1p-32;
+    EXPECT_NEAR(circle_point(b)[0], std::cos(angle), 1e-10) << b;
+    EXPECT_NEAR(circle_point(b)[1], std::sin(angle), 1e-10) << b;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/stopwatch.h"
 #include "core/suggest.h"
 #include "hardware/process_memory.h"
 
@@ -22,6 +23,7 @@ Result<std::unique_ptr<Session>> Session::make(SessionPlan plan, Environment& en
 }
 
 void Session::initialize(uint64_t seed) {
+  const Stopwatch watch;
   static constexpr int64_t kElementsPerTask = 1 << 16;
   for (const TensorView& view : parameters()) {
     const models::Initializer initializer = plan_.spec.training.parameters.at(view.name).initializer;
@@ -33,6 +35,7 @@ void Session::initialize(uint64_t seed) {
     });
   }
   for (const TensorView& view : optimizer_state()) environment_.backend().zero(view.data, view.desc.size_bytes());
+  initialize_seconds_ = watch.seconds();
 }
 
 void Session::book() {

@@ -38,6 +38,8 @@ class Session {
   void read_runtime();
   Environment& environment() { return environment_; }
   memory::Arena& arena() { return *arena_; }
+  /// How long it took to draw the parameters and zero the optimizer's state.
+  double initialize_seconds() const { return initialize_seconds_; }
 
  private:
   Session(SessionPlan plan, Environment& environment) : plan_(std::move(plan)), environment_(environment) {}
@@ -50,6 +52,7 @@ class Session {
   std::unique_ptr<memory::Arena> arena_;
   std::unique_ptr<Runner> train_, evaluate_, generate_;
   memory::Ledger ledger_;
+  double initialize_seconds_ = 0;
 };
 
 }  // namespace plimsoll::engine

@@ -61,12 +61,14 @@ Status Trainer::start_in_folder(bool resume_run, PreparationProgress progress) {
   }
   PLIMSOLL_RETURN_IF_ERROR(formats::try_write_file(folder_->path() + "/run.toml", to_toml(config_)));
   PLIMSOLL_RETURN_IF_ERROR(check_disk(resume_run));
+  const Stopwatch watch;
   PLIMSOLL_ASSIGN(data_,
                   try_prepare_text(config_, config_.run.folder, model_, plan().need.comparison_bytes > 0, progress));
   if (before) PLIMSOLL_RETURN_IF_ERROR(check_same_files(before->state.data_checksums, data_.files));
   PLIMSOLL_RETURN_IF_ERROR(check_sample_prompt());
   PLIMSOLL_ASSIGN(batches_, make_run_batches(config_, model_, data_));
   PLIMSOLL_RETURN_IF_ERROR(set_length());
+  data_seconds_ = watch.seconds();
   PLIMSOLL_ASSIGN(session_, Session::make(std::move(*plan_), environment_, static_cast<uint64_t>(config_.train.seed)));
   return before ? load(*before) : Status();
 }

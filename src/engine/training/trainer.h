@@ -59,6 +59,8 @@ class Trainer {
   ///
   /// Errors: those of data and checkpoints; invalid_argument where the folder exists and this is no resume.
   Status start(bool resume, PreparationProgress progress);
+  /// How much of it the preparation of the data took.
+  double data_seconds() const { return data_seconds_; }
 
   /// What the user of a resumed run should hear: that it begins again for want of a checkpoint, that a damaged one was
   /// passed over, that the program is another one than the checkpoint's, so that bits may differ from those of a run
@@ -124,6 +126,7 @@ class Trainer {
   std::unique_ptr<Session> session_;
   std::optional<RunFolder> folder_;
   TextData data_;
+  double data_seconds_ = 0;
   RunBatches batches_;
   std::vector<std::vector<int32_t>> fields_;  ///< of one update, by field
   std::vector<std::span<int32_t>> field_spans_;
