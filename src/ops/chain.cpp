@@ -114,10 +114,11 @@ const OpTable& chain_ops() {
 }
 
 size_t Chain::src_count() const {
-  int most = -1;
+  size_t count = 0;
   for (const ChainStep& step : steps)
-    for (int src : step.srcs) most = std::max(most, src);
-  return static_cast<size_t>(most + 1);
+    for (int src : step.srcs)
+      if (src != kRunning) count = std::max(count, static_cast<size_t>(src) + 1);
+  return count;
 }
 
 size_t Chain::kept_count() const { return static_cast<size_t>(std::ranges::count(steps, kKeep, &ChainStep::op)); }
