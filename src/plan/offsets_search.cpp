@@ -11,6 +11,12 @@ namespace {
 
 // Twice this plus any size still fits an int64, so that placed boxes need no test in the inner loops.
 constexpr int64_t kPlaced = std::numeric_limits<int64_t>::max() / 4;
+/// Sections that one decision may refresh. Two floating buffers can lift each other a little at a time, all the way up
+/// to the capacity: with terabytes of capacity and small buffers that would take hours, so the run gives up instead.
+constexpr int64_t kMostRefreshes = 10'000;
+constexpr int64_t kMostRefreshesASection = 16;
+/// What such a run counts as, beside its nodes, so that those that follow end too.
+constexpr int64_t kNodesOfGivingUp = 200;
 constexpr int64_t kClockPeriodNodes = 256;
 
 }  // namespace
@@ -61,6 +67,7 @@ void OffsetSearch::reset(int64_t capacity) {
 
 SearchOutcome OffsetSearch::run(int64_t capacity, std::span<const int32_t> rank, int64_t node_limit, double deadline) {
   reset(capacity);
+  gives_up_ = false;
   for (int32_t k = 0; k < static_cast<int32_t>(load_.size()); ++k) {
     if (!refresh(k)) return SearchOutcome::kImpossible;
   }
@@ -75,6 +82,10 @@ SearchOutcome OffsetSearch::run(int64_t capacity, std::span<const int32_t> rank,
     if (nodes_ % kClockPeriodNodes == 0 && monotonic_seconds() > deadline) return SearchOutcome::kLimit;
     const int32_t box = pick(part, rank);
     const bool goes_on = box >= 0 ? descend(part, box) : backtrack(part.parent);
+    if (gives_up_) {
+      nodes_ += kNodesOfGivingUp;
+      return SearchOutcome::kLimit;
+    }
     if (!goes_on) return SearchOutcome::kImpossible;
   }
   return SearchOutcome::kSolved;
@@ -138,7 +149,7 @@ bool OffsetSearch::descend(const Part& part, int32_t box) {
 
 // Takes back decisions from `index` up, until one has an alternative that is not refuted at once; false if none has.
 bool OffsetSearch::backtrack(int32_t index) {
-  while (index >= 0) {
+  while (index >= 0 && !gives_up_) {
     const Frame frame = frames_[index];
     undo(frame);
     frames_.resize(index);
@@ -225,6 +236,7 @@ void OffsetSearch::mark_dirty(int32_t box, int64_t old_low) {
 }
 
 bool OffsetSearch::propagate() {
+  refreshes_left_ = kMostRefreshes + kMostRefreshesASection * static_cast<int64_t>(section_.size());
   bool possible = refresh_dirty();
   while (possible && techniques_.chase_floating && chase_floating()) possible = refresh_dirty();
   for (int32_t k : dirty_) is_dirty_[k] = 0;
@@ -234,6 +246,10 @@ bool OffsetSearch::propagate() {
 
 bool OffsetSearch::refresh_dirty() {
   while (!dirty_.empty()) {
+    if (--refreshes_left_ < 0) {
+      gives_up_ = true;
+      return false;
+    }
     const int32_t k = dirty_.back();
     dirty_.pop_back();
     is_dirty_[k] = 0;

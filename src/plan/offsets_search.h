@@ -91,6 +91,8 @@ class OffsetSearch {
   std::vector<int32_t> first_box_;  // boxes that begin in section k: [first_box_[k], first_box_[k + 1])
 
   std::vector<int64_t> size_;    // contiguous copies: the inner loop of refresh() reads only these two
+  int64_t refreshes_left_ = 0;   // of sections, for the decision at hand
+  bool gives_up_ = false;        // a decision took more of them
   std::vector<int64_t> low_;     // kPlaced once placed
   std::vector<int64_t> offset_;  // where placed
   std::vector<uint8_t> floating_;

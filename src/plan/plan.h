@@ -12,7 +12,9 @@ struct PlanOptions {
   std::optional<Bytes> budget{};                 ///< for the arena of `space`
   /// Bytes left free on both sides of each workspace, for runs that watch them (runtime/guard.h).
   int64_t fence_bytes = 0;
-  OffsetOptions offsets{};
+  /// A 20th of what is searched by default: a second at the most on a hard step, as a step's plan is waited for, and a
+  /// refusal makes several.
+  OffsetOptions offsets{.effort = 200'000};
 };
 
 /// A program and what was learned while it was made. Sizes in bytes.

@@ -308,7 +308,7 @@ class Cli(unittest.TestCase):
                      "--seq", "1024")
         self.refused(2, "[bert] batch is 2147483648", *step, "bert-base", "--batch", "2147483648", "--seq", "128")
         self.refused(2, "[gpt2] batch is 9223372036854775807", *step, "gpt2-124m", "--batch", str(2**63 - 1))
-        for model in [["mlp-mnist", "--batch", "2000000000"], ["gpt2-124m", "--batch", "2097151", "--seq", "1024", "--fusions", "none"]]:
+        for model in [["mlp-mnist", "--batch", "2000000000"], ["gpt2-124m", "--batch", "2097151", "--seq", "1024"]]:
             self.refused(3, "the run needs", *step, *model)
         for batch in ["1", "3"]:
             one, crowded = [self.run_it(*step, "mlp-mnist", "--batch", batch, "--threads", threads, "--steps", "1", "--json")
